@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ascend's two-phase operator API on any machine: ``import aclnn_py as acl``.
+
+Two layers over the same objects: C names, portable line by line (``aclrtMalloc``,
+``aclnnSoftmaxGetWorkspaceSize``), and nouns (``Device``, ``Stream``, ``Event``, ``Buffer``,
+``Tensor``). A status other than 0 is raised as `AclError`, or `AclnnError` for operators.
+"""
+
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as _version
+from typing import Any
+
+from aclnn_py.core.device import Device
+from aclnn_py.core.dtype import aclDataType
+from aclnn_py.core.format import aclFormat
+from aclnn_py.core.tensor import Tensor
+from aclnn_py.dialects import acl as _acl
+from aclnn_py.dialects import acl_tensor as _acl_tensor
+from aclnn_py.dialects import aclnn as _aclnn
+from aclnn_py.dialects.acl import *
+from aclnn_py.dialects.acl_tensor import *
+from aclnn_py.twophase import Executor
+from aclnn_runtime import AclError, AclnnError, Buffer, Context, Event, Stream
+
+try:
+    __version__ = _version("aclnn-py")
+except PackageNotFoundError:
+    __version__ = "0+unknown"
+
+globals().update(aclDataType.__members__)
+globals().update(aclFormat.__members__)
+
+__all__ = sorted(
+    {
+        "Device",
+        "Executor",
+        "Tensor",
+        "__version__",
+        "aclDataType",
+        "aclFormat",
+        "AclError",
+        "AclnnError",
+        "Buffer",
+        "Context",
+        "Event",
+        "Stream",
+        *_acl.__all__,
+        *_acl_tensor.__all__,
+        *_aclnn.__all__,
+        *aclDataType.__members__,
+        *aclFormat.__members__,
+    }
+)
+
+
+def __getattr__(name: str) -> Any:
+    # Operators come into being when they are first asked for.
+    if name.startswith("aclnn") and name in _aclnn.__all__:
+        found = getattr(_aclnn, name)
+        globals()[name] = found
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a step becomes a task: one file a backend, most preferred first in `BACKENDS`."""
+
+from aclnn_py.backends.cpu import CpuBackend
+from aclnn_py.backends.native_plan import NativePlan, operator_id
+from aclnn_py.backends.reference import ReferenceBackend
+
+__all__ = ["BACKENDS", "NativePlan", "operator_id"]
+
+BACKENDS = (CpuBackend(), ReferenceBackend())

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C kernels of the native library, best instruction set first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from aclnn_native import ffi, lib
+from aclnn_py.core.settings import current
+from aclnn_py.plan.choose import Refusal
+
+if TYPE_CHECKING:
+    from aclnn_py.plan.steps import Step
+
+__all__ = ["CpuBackend"]
+
+_ISAS: Final = ("avx512", "avx2", "baseline")
+
+
+class CpuBackend:
+    """Looks kernels up by (name, dtype) among the instruction sets that are allowed."""
+
+    name = "cpu"
+
+    def accept(self, step: Step) -> tuple[str, tuple[Refusal, ...]]:
+        """See `aclnn_py.plan.choose.Backend`."""
+        kernel = _find(step)
+        won = ffi.string(kernel.isa).decode() if kernel else ""
+        refused = []
+        for isa in _ISAS:
+            if isa == won:
+                break
+            reason = self._missing(step, isa)
+            refused.append(Refusal(f"cpu: {step.kernel} {step.dtype} ({isa})", reason))
+        label = f"{step.kernel} {step.dtype} ({won})" if kernel else ""
+        return label, tuple(refused)
+
+    def fill(self, step: Step, native: Any, keep: list[object]) -> None:
+        """Write the kernel and how its work splits into a native step."""
+        kernel = _find(step)
+        params = ffi.new("int64_t[]", step.params)
+        keep.append(params)
+        native.run = kernel.run
+        native.n_params = len(step.params)
+        native.params = params
+        refused = kernel.plan(params, len(step.params), ffi.addressof(native, "shape"))
+        assert not refused, step
+        if step.serial:
+            for index in range(native.shape.passes):
+                native.shape.grain[index] = native.shape.items[index]
+
+    @staticmethod
+    def _missing(step: Step, isa: str) -> str:
+        mask = lib.aclpy_isa_mask(isa.encode())
+        own = mask & ~_below(isa)
+        if not own & lib.aclpy_isa_supported():
+            return "this processor does not have it"
+        if not own & current().isa_mask:
+            return f"excluded by ACLNN_PY_ISA={current().isa}"
+        return f"no such kernel ({step.kernel} {step.dtype})"
+
+
+def _below(isa: str) -> int:
+    lower = _ISAS[_ISAS.index(isa) + 1 :]
+    mask: int = lib.aclpy_isa_mask(lower[0].encode()) if lower else 0
+    return mask
+
+
+def _find(step: Step) -> Any:
+    return lib.aclpy_kernel_find(step.kernel.encode(), step.dtype.encode(), current().isa_mask)

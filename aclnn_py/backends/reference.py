@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The NumPy reference backend: always last, always correct, takes the GIL on its worker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from aclnn_native import ffi, lib
+from aclnn_py.core.dtype import DTYPES
+from aclnn_py.plan.choose import Refusal
+from aclnn_runtime.step_call import register_step, release_step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aclnn_py.plan.steps import Step
+
+__all__ = ["ReferenceBackend"]
+
+_NUMPY: Final = {row.kernel: row.numpy for row in DTYPES if row.kernel and row.numpy is not None}
+
+
+class ReferenceBackend:
+    """Runs steps as NumPy expressions in float64."""
+
+    name = "reference"
+
+    def accept(self, step: Step) -> tuple[str, tuple[Refusal, ...]]:
+        """See `aclnn_py.plan.choose.Backend`."""
+        if step.kernel not in _KERNELS:
+            reason = "no NumPy expression for this kernel"
+            return "", (Refusal(f"reference: {step.kernel}", reason),)
+        missing = [part for part in step.dtype.split("_") if part not in _NUMPY]
+        if missing and step.kernel != "copy_strided":
+            reason = f"NumPy has no {missing[0]}"
+            return "", (Refusal(f"reference: {step.kernel} {step.dtype}", reason),)
+        return f"numpy {step.kernel} {step.dtype}", ()
+
+    def fill(self, step: Step, native: Any, keep: list[object]) -> None:
+        """Register the expression and make the native step call it."""
+        run = _KERNELS[step.kernel]
+        token = register_step(lambda addresses: run(step, addresses), len(step.reads) + 1)
+        keep.append(_Registration(token))
+        native.call = lib.aclpy_py_step_call
+        native.call_token = token
+        native.shape.cost_ns = 1e9
+
+
+class _Registration:
+    """Forgets a step when the plan that owns it goes."""
+
+    def __init__(self, token: int) -> None:
+        self.token = token
+
+    def __del__(self) -> None:
+        release_step(self.token)
+
+
+def _array(address: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+    count = int(np.prod(shape))
+    if count == 0:
+        return np.empty(shape, dtype)
+    raw = ffi.buffer(ffi.cast("char *", address), count * dtype.itemsize)
+    return np.frombuffer(raw, dtype).reshape(shape)
+
+
+def _exact(values: Any) -> Any:
+    wide = np.longdouble if values.dtype == np.float64 else np.float64
+    return values.astype(wide)
+
+
+def _axis_kernel(expression: Callable[..., Any]) -> Callable[[Step, Any], None]:
+    def run(step: Step, addresses: Any) -> None:
+        dtype, shape = _NUMPY[step.dtype], tuple(step.params)
+        count = len(step.reads)
+        inputs = [_exact(_array(addresses[index], dtype, shape)) for index in range(count)]
+        with np.errstate(all="ignore"):
+            result = expression(*inputs)
+            if dtype.itemsize == 2:  # half types round from float32
+                result = result.astype(np.float32)
+            _array(addresses[count], dtype, shape)[...] = result.astype(dtype)
+
+    return run
+
+
+def _softmax(x: Any) -> Any:
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def _log_softmax(x: Any) -> Any:
+    shifted = x - x.max(axis=1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
+def _softmax_backward(g: Any, y: Any) -> Any:
+    return y * (g - (g * y).sum(axis=1, keepdims=True))
+
+
+def _log_softmax_backward(g: Any, y: Any) -> Any:
+    return g - np.exp(y) * g.sum(axis=1, keepdims=True)
+
+
+def _cast(step: Step, addresses: Any) -> None:
+    source, target = (_NUMPY[part] for part in step.dtype.split("_"))
+    values = _array(addresses[0], source, step.params)
+    with np.errstate(all="ignore"):
+        if target.kind in "iu":
+            limits = np.iinfo(target.name)
+            wide = np.trunc(np.nan_to_num(values.astype(np.float64), nan=0.0))
+            low, high = wide <= float(limits.min), wide >= float(limits.max)
+            inside = np.where(low | high, 0.0, wide).astype(target)
+            result = np.where(low, limits.min, np.where(high, limits.max, inside)).astype(target)
+        elif target.kind == "b":
+            result = values.astype(np.float64) != 0
+        else:
+            result = values.astype(target)
+    _array(addresses[1], target, step.params)[...] = result
+
+
+def _copy_strided(step: Step, addresses: Any) -> None:
+    itemsize = int(step.dtype[1:])
+    rank = step.params[0]
+    dims, source, target = (
+        step.params[1 + part * rank : 1 + (part + 1) * rank] for part in range(3)
+    )
+    _strided(addresses[1], dims, target, itemsize)[...] = _strided(
+        addresses[0], dims, source, itemsize
+    )
+
+
+def _strided(address: Any, dims: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Any:
+    spans = [stride * (size - 1) for size, stride in zip(dims, strides, strict=True)]
+    low = sum(span for span in spans if span < 0)
+    high = sum(span for span in spans if span > 0) + itemsize
+    raw = ffi.buffer(ffi.cast("char *", address + low), high - low)
+    return np.ndarray(dims, f"V{itemsize}", buffer=raw, offset=-low, strides=strides)
+
+
+_KERNELS: Final[dict[str, Callable[[Any, Any], None]]] = {
+    "softmax": _axis_kernel(_softmax),
+    "log_softmax": _axis_kernel(_log_softmax),
+    "softmax_backward": _axis_kernel(_softmax_backward),
+    "log_softmax_backward": _axis_kernel(_log_softmax_backward),
+    "cast": _cast,
+    "copy_strided": _copy_strided,
+}

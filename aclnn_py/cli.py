@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line ``aclnn-py``: ``info``, ``ops`` and ``explain``.
+
+Exit codes: 0 done, 1 the planner refused the call (its text is printed), 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from aclnn_native import ffi, lib
+from aclnn_py.core import settings
+from aclnn_py.core.desc import TensorDesc, row_major_strides
+from aclnn_py.core.dtype import as_dtype
+from aclnn_py.core.soc import SOC_PROFILES
+from aclnn_py.support import setting_rows, support_rows
+from aclnn_py.twophase import explain, operators
+from aclnn_runtime import AclError
+from aclnn_runtime.device import device_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aclnn_py.core.dtype import DType
+    from aclnn_py.core.spec import OpSpec
+
+__all__ = ["main"]
+
+_ISAS = ("baseline", "avx2", "avx512")
+
+
+def _integers(_: click.Context, param: click.Parameter, value: str | None) -> object:
+    """``4,2`` or ``-1``; an empty text is the 0-d shape."""
+    if value is None:
+        return None
+    try:
+        return tuple(int(part) for part in value.split(",") if part.strip())
+    except ValueError:
+        raise click.BadParameter(
+            f"{value!r} is no list of integers such as 4,2", param=param
+        ) from None
+
+
+def _dtype(_: click.Context, param: click.Parameter, value: str | None) -> object:
+    """Any spelling of a dtype: ``float16``, ``FLOAT16``, ``ACL_FLOAT16``."""
+    if value is None:
+        return None
+    try:
+        return as_dtype(value)
+    except KeyError:
+        raise click.BadParameter(
+            f"{value!r} is no dtype such as float16, bfloat16 or ACL_FLOAT", param=param
+        ) from None
+
+
+def _operator(_: click.Context, param: click.Parameter, value: str) -> object:
+    """An operator's name, with or without ``aclnn``, in any case."""
+    known = {name.lower(): name for name in operators}
+    found = known.get(value.lower().removeprefix("aclnn"))
+    if found is None:
+        raise click.BadParameter(
+            f"{value!r} is unknown; one of {', '.join(sorted(operators))}", param=param
+        )
+    return operators[found]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version("aclnn-py"), prog_name="aclnn-py")
+def main() -> None:
+    """Ascend's two-phase operator API on this machine's CPU."""
+    try:
+        settings.current()
+    except AclError as error:
+        raise click.UsageError(str(error)) from None
+
+
+@main.command()
+def info() -> None:
+    """Show version, devices, instruction sets, threads and the settings in force."""
+    table = Table.grid(padding=(0, 2))
+    for name, value in _facts():
+        table.add_row(name, value)
+    for variable, value, _ in setting_rows(settings.current()):
+        table.add_row(variable, value)
+    _console().print(table)
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="For programs: all facts, every SoC profile.")
+def ops(*, as_json: bool) -> None:
+    """List the operators with the dtypes of the current SoC profile."""
+    rows = support_rows()
+    if as_json:
+        click.echo(json.dumps([asdict(row) for row in rows], indent=2))
+        return
+    soc = settings.current().soc
+    click.echo(f"SoC profile: {soc}")
+    table = Table("operator", "parameter", "dtypes", box=None, pad_edge=False)
+    for row in rows:
+        for number, (tensor, dtypes) in enumerate(row.dtypes[soc].items()):
+            table.add_row("" if number else row.name, tensor, ", ".join(dtypes))
+    _console().print(table)
+
+
+@main.command(name="explain")
+@click.argument("operator", callback=_operator)
+@click.option("--shape", callback=_integers, required=True, help='View dimensions; "" is 0-d.')
+@click.option("--dtype", callback=_dtype, default="float32", show_default=True, help="Of inputs.")
+@click.option("--out-dtype", callback=_dtype, help="Of the output; default: as the inputs.")
+@click.option("--dim", type=int, default=-1, show_default=True, help="The operator's axis.")
+@click.option(
+    "--strides", callback=_integers, help="Of the inputs, in elements; default: row-major."
+)
+@click.option("--out-strides", callback=_integers, help="Of the output; default: row-major.")
+@click.option("--soc", type=click.Choice(list(SOC_PROFILES)), help="Default: ACLNN_PY_SOC.")
+def explain_(  # the name `explain` is the planner's
+    operator: OpSpec,
+    *,
+    shape: tuple[int, ...],
+    dtype: DType,
+    out_dtype: DType | None,
+    dim: int,
+    strides: tuple[int, ...] | None,
+    out_strides: tuple[int, ...] | None,
+    soc: str | None,
+) -> None:
+    """Show the plan of one call: steps, kernels, refused candidates, workspace.
+
+    Nothing is allocated and nothing runs.
+    """
+    descs = [
+        _desc(shape, dtype, strides)
+        if tensor.kind == "input"
+        else _desc(shape, out_dtype or dtype, out_strides)
+        for tensor in operator.tensors
+    ]
+    try:
+        with settings.override(**({"soc": soc} if soc else {})):
+            text = explain(operator.acl_name, descs, [dim for _ in operator.attributes])
+    except AclError as error:
+        click.echo(str(error), err=True)
+        sys.exit(1)
+    click.echo(text)
+
+
+def _desc(shape: tuple[int, ...], dtype: DType, strides: tuple[int, ...] | None) -> TensorDesc:
+    """A tensor over a storage that is just large enough for its view."""
+    steps = row_major_strides(shape) if strides is None else strides
+    if len(steps) != len(shape):
+        raise click.UsageError(f"{len(steps)} strides for {len(shape)} dimensions")
+    spans = [step * (size - 1) for step, size in zip(steps, shape, strict=True) if size > 0]
+    low = sum(span for span in spans if span < 0)
+    elements = 1 + sum(span for span in spans if span > 0) - low
+    return TensorDesc(shape, steps, -low, (elements,), dtype.value)
+
+
+def _facts() -> Iterator[tuple[str, str]]:
+    """Names and values of what holds on this machine."""
+    active = settings.current()
+    supported = lib.aclpy_isa_supported()
+    isas = [isa for isa in _ISAS if lib.aclpy_isa_mask(isa.encode()) & ~_below(isa) & supported]
+    yield "aclnn_py", version("aclnn-py")
+    yield "devices", ", ".join(f"cpu:{index}" for index in range(device_count()))
+    yield "SoC profile", active.soc
+    yield "instruction sets", ", ".join(isas)
+    yield "softmax float32 runs on", _chosen_isa(active.isa_mask)
+    yield "threads", str(lib.aclpy_thread_count())
+    yield "L2 cache of a core", f"{lib.aclpy_cache_bytes_l2() // 1024} KiB"
+    yield "last-level cache", f"{lib.aclpy_cache_bytes_last_level() // 1024} KiB"
+
+
+def _below(isa: str) -> int:
+    """Bits of the ISAs that come before `isa`."""
+    position = _ISAS.index(isa)
+    mask: int = lib.aclpy_isa_mask(_ISAS[position - 1].encode()) if position else 0
+    return mask
+
+
+def _chosen_isa(allowed: int) -> str:
+    kernel = lib.aclpy_kernel_find(b"softmax", b"f32", allowed)
+    return ffi.string(kernel.isa).decode() if kernel else "the NumPy reference"
+
+
+def _console() -> Console:
+    """Wide enough for pipes, where there is no terminal to fit into."""
+    console = Console(highlight=False, soft_wrap=False)
+    return console if console.is_terminal else Console(highlight=False, width=200)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the planner knows of a tensor: a value object without data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING
+
+from aclnn_py.core.dtype import DType, by_value
+from aclnn_py.core.format import PRIVATE_FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["TensorDesc", "row_major_strides"]
+
+
+def row_major_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Strides [elements] of a dense row-major tensor of `shape`."""
+    strides: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+@dataclass(frozen=True)
+class TensorDesc:
+    """Shape, strides and storage of one tensor argument.
+
+    Attributes
+    ----------
+    shape, strides : tuple of int
+        View dimensions, and their strides [elements].
+    offset : int
+        First element of the view, counted from the start of the storage [elements].
+    storage_shape : tuple of int
+        Dimensions of the storage.
+    dtype_value, format_value : int
+        Numbers of ``aclDataType`` and ``aclFormat``, possibly without a name: creation checks
+        nothing, the planner does.
+    """
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    storage_shape: tuple[int, ...]
+    dtype_value: int
+    format_value: int = 2
+
+    @classmethod
+    def dense(cls, shape: Sequence[int], dtype: DType) -> TensorDesc:
+        """A contiguous tensor that fills its storage."""
+        dims = tuple(shape)
+        return cls(dims, row_major_strides(dims), 0, dims, dtype.value)
+
+    @property
+    def dtype(self) -> DType:
+        """The row of the dtype table; numbers without a name count as undefined."""
+        return by_value.get(self.dtype_value, by_value[-1])
+
+    @property
+    def rank(self) -> int:
+        """Number of view dimensions."""
+        return len(self.shape)
+
+    @cached_property
+    def numel(self) -> int:
+        """Elements of the view (1 for a 0-d tensor)."""
+        return prod(self.shape)
+
+    @cached_property
+    def storage_numel(self) -> int:
+        """Elements of the storage."""
+        return prod(self.storage_shape)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether some view dimension is 0."""
+        return 0 in self.shape
+
+    @cached_property
+    def is_contiguous(self) -> bool:
+        """The vendor's test: private format, one element, or row-major but for size-1 dims."""
+        if self.format_value in PRIVATE_FORMATS or self.numel in (0, 1):
+            return True
+        dense = row_major_strides(self.shape)
+        return all(
+            size == 1 or stride == wanted
+            for size, stride, wanted in zip(self.shape, self.strides, dense, strict=True)
+        )
+
+    @cached_property
+    def extent(self) -> tuple[int, int]:
+        """First and one-past-last element of the storage that the view touches."""
+        if self.is_empty:
+            return self.offset, self.offset
+        if self.is_contiguous:
+            return self.offset, self.offset + self.numel
+        spans = [stride * (size - 1) for size, stride in zip(self.shape, self.strides, strict=True)]
+        low = self.offset + sum(span for span in spans if span < 0)
+        high = self.offset + sum(span for span in spans if span > 0)
+        return low, high + 1
+
+    @property
+    def fits_storage(self) -> bool:
+        """Whether every element of the view lies inside the storage."""
+        low, high = self.extent
+        return self.is_empty or (low >= 0 and high <= self.storage_numel)
+
+    @property
+    def is_permuted_dense(self) -> bool:
+        """Whether the view is a dense tensor with its axes reordered."""
+        axes = sorted(
+            (axis for axis in range(self.rank) if self.shape[axis] != 1),
+            key=lambda axis: -self.strides[axis],
+        )
+        step = 1
+        for axis in reversed(axes):
+            if self.strides[axis] != step:
+                return False
+            step *= self.shape[axis]
+        return True

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device with tensors: the runtime's device plus the makers of typed memory."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aclnn_native import lib
+from aclnn_py.core.desc import TensorDesc
+from aclnn_py.core.dtype import DType, aclDataType, as_dtype
+from aclnn_py.core.errors import PARAM_INVALID, operator_error
+from aclnn_py.core.tensor import Tensor, create_tensor, integers
+from aclnn_runtime import Device as RuntimeDevice
+from aclnn_runtime import aclrtMemcpyKind, raise_last
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import ArrayLike, DTypeLike
+
+    AnyDType: TypeAlias = DTypeLike | aclDataType | str
+
+__all__ = ["Device"]
+
+
+class Device(RuntimeDevice):
+    """A device: its memory, streams, events and tensors.
+
+    ``Device(0)`` is ``Device("cpu:0")``, the primary context of the first emulated device. It
+    needs neither ``aclInit`` nor ``aclrtSetDevice`` and never changes the thread's current
+    context.
+    """
+
+    __slots__ = ()
+
+    def tensor(self, array: ArrayLike, dtype: AnyDType | None = None) -> Tensor:
+        """A tensor with a copy of `array`.
+
+        Parameters
+        ----------
+        array : array_like
+            Any shape, strides and byte order.
+        dtype : dtype, str or aclDataType, optional
+            Type of the tensor; the array's when not given.
+
+        Returns
+        -------
+        Tensor
+            Contiguous, of the array's shape.
+
+        Raises
+        ------
+        AclnnError
+            161002 for a type that has no place in the dtype table.
+        """
+        source = np.asarray(array)
+        row = _dtype("Device.tensor", source.dtype if dtype is None else dtype)
+        dense = np.ascontiguousarray(source.astype(row.numpy, copy=False)).reshape(source.shape)
+        tensor = self._allocate("Device.tensor", source.shape, row)
+        self._write(tensor, dense)
+        return tensor
+
+    def empty(self, shape: Sequence[int] | int, dtype: AnyDType = "float32") -> Tensor:
+        """A contiguous tensor with undefined content.
+
+        Raises
+        ------
+        AclnnError
+            161002 for a negative size or too many bytes; AclError 207001 when memory runs out.
+        """
+        return self._allocate("Device.empty", shape, _dtype("Device.empty", dtype))
+
+    def zeros(self, shape: Sequence[int] | int, dtype: AnyDType = "float32") -> Tensor:
+        """A contiguous tensor of zeros; errors as in `empty`."""
+        return self._filled("Device.zeros", shape, 0, dtype)
+
+    def full(
+        self, shape: Sequence[int] | int, value: complex, dtype: AnyDType = "float32"
+    ) -> Tensor:
+        """A contiguous tensor of one value; errors as in `empty`."""
+        return self._filled("Device.full", shape, value, dtype)
+
+    def _filled(
+        self, function: str, shape: Sequence[int] | int, value: complex, dtype: AnyDType
+    ) -> Tensor:
+        row = _dtype(function, dtype)
+        tensor = self._allocate(function, shape, row)
+        self._write(tensor, np.full(tensor.shape, value, row.numpy))
+        return tensor
+
+    def _allocate(self, function: str, shape: Sequence[int] | int, row: DType) -> Tensor:
+        dims = integers(function, "shape", (shape,) if isinstance(shape, int) else shape)
+        nbytes = row.nbytes(prod(dims))
+        if any(size < 0 for size in dims) or nbytes >= 2**63:
+            raise operator_error(
+                PARAM_INVALID,
+                function,
+                "shape",
+                "has a negative size" if min(dims) < 0 else "is too large",
+                got=str(list(dims)),
+                expected="sizes >= 0, less than 2**63 bytes in all",
+                fix="check how the shape was computed",
+            )
+        return create_tensor(TensorDesc.dense(dims, row), self.malloc(max(nbytes, 1)))
+
+    def _write(self, tensor: Tensor, array: np.ndarray[Any, Any]) -> None:
+        if array.size:
+            status = lib.aclpy_memcpy(
+                self._ctx,
+                tensor.data_ptr,
+                array.nbytes,
+                array.ctypes.data,
+                array.nbytes,
+                aclrtMemcpyKind.ACL_MEMCPY_HOST_TO_DEVICE,
+            )
+            if status:
+                raise_last(status)
+
+
+def _dtype(function: str, dtype: AnyDType) -> DType:
+    try:
+        row = as_dtype(dtype)
+    except KeyError:
+        row = None
+    if row is None or row.numpy is None:
+        raise operator_error(
+            PARAM_INVALID,
+            function,
+            "dtype",
+            "is no element type of a tensor",
+            got=str(dtype) if row is None else f"{row}, which NumPy does not have",
+            expected="a NumPy or ml_dtypes dtype, its name, or an aclDataType",
+            fix='for example "float32", "bfloat16" or aclDataType.ACL_FLOAT16',
+        )
+    return row

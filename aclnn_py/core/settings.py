@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings: every environment variable of our own, in one class, read once on first use."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from aclnn_native import lib
+from aclnn_py.core.soc import DEFAULT_SOC, SOC_PROFILES, SocProfile
+from aclnn_runtime import AclError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+__all__ = ["Settings", "current", "on_change", "override"]
+
+_SOC_ALIASES = {"ascend910_95": "Ascend950", "ascend910a": "Ascend910", "ascend910b1": "Ascend910B"}
+
+
+class Settings(BaseModel):
+    """What the environment says; field descriptions are the reference text of each variable."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    soc: str = Field(
+        default=DEFAULT_SOC,
+        alias="ACLNN_PY_SOC",
+        description="SoC profile: dtype gates, workspace reserve and other per-chip facts.",
+    )
+    strict: bool = Field(
+        default=True,
+        alias="ACLNN_PY_STRICT",
+        description="0 relaxes the checks of workspace size, storage bounds and operator mismatch.",
+    )
+    isa: str = Field(
+        default="",
+        alias="ACLNN_PY_ISA",
+        description="Highest instruction set kernels may use: baseline, avx2, avx512, neon.",
+    )
+    threads: int = Field(
+        default=0,
+        ge=0,
+        le=1024,
+        alias="ACLNN_PY_THREADS",
+        description="Threads of the compute pool; 0 = the processors this process may use.",
+    )
+    inline: bool = Field(
+        default=True,
+        alias="ACLNN_PY_INLINE",
+        description="0 sends every kernel to its stream's worker, however small it is.",
+    )
+    fallback: Literal["allow", "error"] = Field(
+        default="allow",
+        alias="ACLNN_PY_FALLBACK",
+        description="error refuses plans that would need the NumPy reference backend.",
+    )
+    explain: int = Field(
+        default=0,
+        ge=0,
+        le=2,
+        alias="ACLNN_PY_EXPLAIN",
+        description="1 prints each new plan to stderr; 2 adds every refused candidate.",
+    )
+    devices: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        alias="ACLNN_PY_DEVICES",
+        description="Number of emulated devices.",
+    )
+    device_memory: int = Field(
+        default=0,
+        ge=0,
+        alias="ACLNN_PY_DEVICE_MEMORY",
+        description="Memory of the emulated devices [bytes]; 0 = what the machine has.",
+    )
+    vendor_cache: bool = Field(
+        default=True,
+        alias="DISABLE_L2_CACHE",
+        description="The vendor's variable: set to any value, the emulated operator cache is off.",
+    )
+    vendor_cache_limit: int = Field(
+        default=10000,
+        ge=0,
+        le=10_000_000,
+        alias="ACLNN_CACHE_LIMIT",
+        description="The vendor's variable: plans the emulated operator cache remembers a thread.",
+    )
+
+    @field_validator("soc")
+    @classmethod
+    def _known_soc(cls, value: str) -> str:
+        spelled = {name.lower(): name for name in SOC_PROFILES} | _SOC_ALIASES
+        if value.lower() not in spelled:
+            known = ", ".join(SOC_PROFILES)
+            raise ValueError(f"unknown SoC {value!r}; one of {known}")
+        return spelled[value.lower()]
+
+    @field_validator("isa")
+    @classmethod
+    def _known_isa(cls, value: str) -> str:
+        if value and not lib.aclpy_isa_mask(value.encode()):
+            raise ValueError(f"unknown ISA {value!r}; one of baseline, avx2, avx512, neon")
+        return value
+
+    @property
+    def profile(self) -> SocProfile:
+        """The facts of the selected SoC."""
+        return SOC_PROFILES[self.soc]
+
+    @property
+    def isa_mask(self) -> int:
+        """ISAs that kernels may use, as the native library's bit mask."""
+        limit: int = lib.aclpy_isa_mask(self.isa.encode()) if self.isa else 0xFFFFFFFF
+        return limit
+
+
+def _from_environment(environ: Mapping[str, str]) -> Settings:
+    names = {field.alias for field in Settings.model_fields.values() if field.alias}
+    values: dict[str, object] = {name: environ[name] for name in names if environ.get(name)}
+    # The vendor's switch counts as set even when it is empty.
+    values["DISABLE_L2_CACHE"] = "DISABLE_L2_CACHE" not in environ
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        raise AclError.build(
+            100000,
+            function="aclnn_py settings",
+            argument=name,
+            got=repr(environ.get(name)),
+            expected=str(first["msg"]),
+            fix=f"unset {name} or give it such a value",
+        ) from None
+
+
+_current: Settings | None = None
+_listeners: list[Callable[[], None]] = []
+
+
+def on_change(listener: Callable[[], None]) -> None:
+    """Call `listener` whenever the settings change, so that caches built from them are dropped."""
+    _listeners.append(listener)
+
+
+def _install(settings: Settings) -> None:
+    global _current  # noqa: PLW0603  # the one process-wide settings object
+    _current = settings
+    lib.aclpy_set_strict(settings.strict)
+    lib.aclpy_set_vendor_cache(settings.vendor_cache, settings.vendor_cache_limit)
+    for listener in _listeners:
+        listener()
+
+
+def current() -> Settings:
+    """The settings in force; read from the environment on first use."""
+    if _current is None:
+        _install(_from_environment(os.environ))
+    assert _current is not None
+    return _current
+
+
+@contextmanager
+def override(**values: object) -> Iterator[Settings]:
+    """Other settings for the time of a ``with`` block (tests); the planner's caches are dropped.
+
+    Parameters
+    ----------
+    **values
+        Fields of `Settings` by field name: ``override(soc="Ascend950", strict=False)``.
+    """
+    before = current()
+    aliases = {name: field.alias or name for name, field in Settings.model_fields.items()}
+    merged = {aliases[name]: value for name, value in (before.model_dump() | values).items()}
+    _install(Settings.model_validate(merged))
+    try:
+        yield current()
+    finally:
+        _install(before)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an operator is, as data: parameters, ordered checks, a recipe, a bound, a source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable  # noqa: TC003  # pydantic reads the annotation at run time
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from aclnn_py.core.dtype import by_name
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from aclnn_py.core.soc import SocProfile
+
+__all__ = ["AttrParam", "Check", "OpSpec", "Param", "TensorParam"]
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+class TensorParam(BaseModel):
+    """One tensor argument.
+
+    Attributes
+    ----------
+    name : str
+        The C parameter name.
+    kind : {"input", "output"}
+        Whether the operator reads or writes it.
+    dtypes : tuple of str
+        Supported types by vendor name; BF16 counts only where the SoC profile has it.
+    doc : str
+        Meaning, shape and unit, for docstrings.
+    """
+
+    model_config = _FROZEN
+    name: str
+    kind: Literal["input", "output"]
+    dtypes: tuple[str, ...]
+    doc: str
+
+    @model_validator(mode="after")
+    def _known_dtypes(self) -> Self:
+        unknown = set(self.dtypes) - set(by_name)
+        if unknown:
+            raise ValueError(f"{self.name}: unknown dtypes {sorted(unknown)}")
+        return self
+
+    @property
+    def ctype(self) -> str:
+        """The C parameter type."""
+        return "const aclTensor *" if self.kind == "input" else "aclTensor *"
+
+    def dtypes_on(self, profile: SocProfile) -> tuple[str, ...]:
+        """The supported types on one SoC, in the order of the vendor's list."""
+        return tuple(name for name in self.dtypes if name != "BF16" or profile.bf16)
+
+
+_ATTRIBUTES: dict[str, TypeAdapter[Any]] = {}
+
+
+def _adapter(ctype: str) -> TypeAdapter[Any]:
+    if ctype not in _ATTRIBUTES:
+        from typing import Annotated  # noqa: PLC0415  # only on a plan-cache miss
+
+        bounds = {
+            "int64_t": Annotated[int, Field(strict=True, ge=-(2**63), le=2**63 - 1)],
+            "double": Annotated[float, Field()],
+            "float": Annotated[float, Field()],
+            "bool": Annotated[bool, Field()],
+        }
+        adapter: Any = TypeAdapter
+        _ATTRIBUTES[ctype] = adapter(bounds[ctype])
+    return _ATTRIBUTES[ctype]
+
+
+class AttrParam(BaseModel):
+    """One attribute argument (a number)."""
+
+    model_config = _FROZEN
+    name: str
+    kind: Literal["attr"] = "attr"
+    ctype: Literal["int64_t", "double", "float", "bool"] = "int64_t"
+    doc: str
+
+    def validate_value(self, value: object) -> str | None:
+        """Why `value` is no `ctype`, or ``None`` when it is one."""
+        try:
+            _adapter(self.ctype).validate_python(value)
+        except ValidationError as error:
+            return str(error.errors()[0]["msg"])
+        return None
+
+
+Param: TypeAlias = TensorParam | AttrParam
+
+
+class Check(BaseModel):
+    """One named check; ``plan/checks.py`` interprets it. First hit wins, in the spec's order."""
+
+    model_config = _FROZEN
+    rule: Literal[
+        "not_null",
+        "empty_returns",
+        "dtype_in_list",
+        "bf16_gate",
+        "same_dtype",
+        "dim_in_range",
+        "rank_at_most",
+        "same_shape",
+    ]
+    params: tuple[str, ...]
+    limit: int = 0
+    unless_regbase: bool = False
+    reason: str = ""
+
+
+class OpSpec(BaseModel):
+    """Everything the project knows of one two-phase operator.
+
+    Attributes
+    ----------
+    acl_name : str
+        The vendor's name without the ``aclnn`` prefix; function names are built from it.
+    header : str
+        The vendor's header, relative to the include folder.
+    formula : str
+        One line of maths.
+    params : tuple of Param
+        In C order.
+    checks : tuple of Check
+        The vendor's order.
+    empty_when : tuple of str
+        Parameters any of which, empty, makes the whole call a no-op after its checks.
+    recipe : callable
+        Writes the steps of a checked call into a ``plan.recipe.Recipe``.
+    bound : str
+        The documented numeric bound.
+    notes : tuple of str
+        Facts for docstrings: empties, aliasing, NaN, accumulation, casts.
+    source : str
+        Where the facts come from.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    acl_name: str
+    header: str
+    formula: str
+    params: tuple[TensorParam | AttrParam, ...]
+    checks: tuple[Check, ...]
+    empty_when: tuple[str, ...]
+    recipe: Callable[[Any], None]
+    bound: str
+    notes: tuple[str, ...]
+    source: str
+
+    @model_validator(mode="after")
+    def _checks_name_params(self) -> Self:
+        names = {param.name for param in self.params}
+        for check in self.checks:
+            missing = set(check.params) - names
+            if missing:
+                raise ValueError(f"{self.acl_name}: {check.rule} names {sorted(missing)}")
+        return self
+
+    @property
+    def function(self) -> str:
+        """Name of phase 2, ``"aclnnSoftmax"``."""
+        return f"aclnn{self.acl_name}"
+
+    @property
+    def planner(self) -> str:
+        """Name of phase 1, ``"aclnnSoftmaxGetWorkspaceSize"``."""
+        return f"aclnn{self.acl_name}GetWorkspaceSize"
+
+    @property
+    def tensors(self) -> tuple[TensorParam, ...]:
+        """Tensor parameters in C order; their positions are the plan's slots."""
+        return tuple(param for param in self.params if isinstance(param, TensorParam))
+
+    @property
+    def attributes(self) -> tuple[AttrParam, ...]:
+        """Attribute parameters in C order."""
+        return tuple(param for param in self.params if isinstance(param, AttrParam))

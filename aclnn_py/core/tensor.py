@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor: a view description over device memory, as a thin wrapper of the native object."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from aclnn_native import ffi, lib
+from aclnn_py.core.desc import TensorDesc, row_major_strides
+from aclnn_py.core.dlpack import export_dlpack
+from aclnn_py.core.errors import PARAM_INVALID, operator_error
+from aclnn_py.core.format import aclFormat
+from aclnn_py.core.shared_bytes import shared_bytes
+from aclnn_runtime import AclError, AclnnError, Buffer, raise_last
+from aclnn_runtime.noun import HandleNoun
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Tensor", "create_tensor", "integers"]
+
+
+def integers(function: str, argument: str, values: object) -> tuple[int, ...]:
+    """A sequence of ``int64_t`` as a tuple; anything else is status 161002 with a sentence."""
+    try:
+        found = tuple(operator.index(value) for value in values)  # type: ignore[attr-defined]
+    except TypeError:
+        found = None
+    if found is None or any(not -(2**63) <= value < 2**63 for value in found):
+        raise operator_error(
+            PARAM_INVALID,
+            function,
+            argument,
+            "is no sequence of int64_t",
+            got=f"{type(values).__name__} {values!r}"[:120],
+            expected="a sequence of integers from -2**63 to 2**63 - 1",
+            fix=f"pass {argument} as a tuple of ints",
+        )
+    return found
+
+
+class Tensor(HandleNoun):
+    """A typed view over device memory.
+
+    Made by ``Device.tensor()``, ``Device.empty()``, ``Device.zeros()``, ``Device.full()``,
+    `view`, `transpose` or ``aclCreateTensor()``. Views share the memory of their tensor and keep
+    it alive; a queued task keeps alive what it touches.
+    """
+
+    __slots__ = ("_buffer", "_desc", "_layout")
+    _door = "Device.tensor(), Device.empty() or aclCreateTensor()"
+    _buffer: object
+    _desc: TensorDesc
+    _layout: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """View dimensions."""
+        return self._desc.shape
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Distances between neighbours along each axis [elements]."""
+        return self._desc.strides
+
+    @property
+    def offset(self) -> int:
+        """First element of the view, from the start of the storage [elements]."""
+        return self._desc.offset
+
+    @property
+    def storage_shape(self) -> tuple[int, ...]:
+        """Dimensions of the storage."""
+        return self._desc.storage_shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Element type as a NumPy or ml_dtypes dtype.
+
+        Raises
+        ------
+        AclError
+            100000 for a type that NumPy does not have.
+        """
+        found = self._desc.dtype.numpy
+        if found is None:
+            raise AclError.build(
+                100000,
+                function="Tensor.dtype",
+                argument="self",
+                what="has a type that NumPy does not have",
+                got=f"{self._desc.dtype} (aclDataType {self._desc.dtype_value})",
+                expected="a type with a NumPy or ml_dtypes counterpart",
+                fix="read it with aclGetDataType()",
+            )
+        return found
+
+    @property
+    def format(self) -> aclFormat | int:
+        """View format; a plain int where the number has no name."""
+        try:
+            return aclFormat(self._desc.format_value)
+        except ValueError:
+            return self._desc.format_value
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the view's elements, packed."""
+        return self._desc.dtype.nbytes(self._desc.numel)
+
+    @property
+    def desc(self) -> TensorDesc:
+        """What the planner knows of this tensor."""
+        return self._desc
+
+    @property
+    def data_ptr(self) -> int:
+        """Start address of the storage, without the offset (0: none)."""
+        address = ffi.new("uintptr_t *")
+        _check(lib.aclpy_tensor_get_address(self._handle, address))
+        return int(address[0])
+
+    def set_data_ptr(self, address: Buffer | int | None) -> None:
+        """Point the storage elsewhere; also seen by executors, as the reference's 4.3 tells."""
+        raw = 0 if address is None else int(address)
+        _check(lib.aclpy_tensor_set_address(self._handle, raw))
+        self._buffer = address
+
+    def view(
+        self,
+        shape: Sequence[int],
+        strides: Sequence[int] | None = None,
+        offset: int | None = None,
+    ) -> Tensor:
+        """Another view of the same storage.
+
+        Parameters
+        ----------
+        shape : sequence of int
+            View dimensions.
+        strides : sequence of int, optional
+            Strides [elements]; row-major when not given.
+        offset : int, optional
+            First element from the start of the storage [elements]; this tensor's when not given.
+
+        Returns
+        -------
+        Tensor
+            Shares memory with this one.
+
+        Raises
+        ------
+        AclnnError
+            161002 when some element would lie outside the storage.
+        """
+        dims = integers("Tensor.view", "shape", shape)
+        steps = (
+            row_major_strides(dims)
+            if strides is None
+            else integers("Tensor.view", "strides", strides)
+        )
+        start = self.offset if offset is None else integers("Tensor.view", "offset", [offset])[0]
+        if len(steps) != len(dims):
+            _refuse_view("strides", f"{len(steps)} strides for {len(dims)} dimensions", self._desc)
+        desc = TensorDesc(
+            dims, steps, start, self.storage_shape, self._desc.dtype_value, self._desc.format_value
+        )
+        if any(size < 0 for size in dims) or not desc.fits_storage:
+            _refuse_view("shape", f"shape {dims}, strides {steps}, offset {start}", self._desc)
+        return _make(desc, self.data_ptr, self._buffer)
+
+    def transpose(self, *axes: int) -> Tensor:
+        """A view with the axes reordered (reversed when none are given)."""
+        rank = self._desc.rank
+        order = integers("Tensor.transpose", "axes", axes or range(rank)[::-1])
+        if sorted(axis % rank if -rank <= axis < rank else -1 for axis in order) != list(
+            range(rank)
+        ):
+            _refuse_view("axes", f"axes {order}", self._desc)
+        return self.view(
+            [self.shape[axis] for axis in order], [self.strides[axis] for axis in order]
+        )
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """A copy as a NumPy array.
+
+        Waits for the queued tasks that touch this memory, and for no others.
+
+        Raises
+        ------
+        AclError
+            The failure of such a task; 107000 where the memory is gone.
+        """
+        return np.array(self._host_view("Tensor.numpy"))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        found = self.numpy()
+        return found if dtype is None else np.asarray(found, dtype)
+
+    def __dlpack__(self, **options: Any) -> object:
+        """Share the memory with another library; waits for queued work on it first."""
+        return export_dlpack(self._host_view("Tensor.__dlpack__"), options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """DLPack's device: (1, 0) is the CPU."""
+        return 1, 0
+
+    def close(self) -> None:
+        """Destroy the tensor, not its memory; a second call does nothing."""
+        if self._open:
+            self._open = False
+            # No plan has this layout, so phase 1 takes the checking path from now on.
+            self._layout = 0
+            self._check_closing(lib.aclpy_tensor_destroy(self._handle))
+            self._buffer = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_open", False):
+            self._open = False
+            lib.aclpy_tensor_destroy(self._handle)
+
+    def __repr__(self) -> str:
+        state = "" if self._open else ", closed"
+        return f"<Tensor {self._desc.dtype} {list(self.shape)}{state}>"
+
+    def _host_view(self, function: str) -> np.ndarray[Any, Any]:
+        desc, dtype = self._desc, self.dtype
+        address = self.data_ptr
+        if desc.is_empty:
+            return np.empty(desc.shape, dtype)
+        low, high = (edge * dtype.itemsize for edge in desc.extent)
+        raw = shared_bytes(function, address + low, high - low)
+        _check(lib.aclpy_memory_wait(address), AclError)
+        strides = row_major_strides(desc.shape) if desc.is_contiguous else desc.strides
+        start = desc.offset * dtype.itemsize - low
+        steps = [stride * dtype.itemsize for stride in strides]
+        return np.ndarray(desc.shape, dtype, raw, start, steps)
+
+
+def create_tensor(desc: TensorDesc, data: Buffer | int | None = None) -> Tensor:
+    """A tensor over `data`; validates nothing, as the C creator (reference 3.1)."""
+    return _make(desc, 0 if data is None else int(data), data)
+
+
+def _make(desc: TensorDesc, address: int, owner: object) -> Tensor:
+    handle, layout = ffi.new("aclpy_handle *"), ffi.new("uint64_t *")
+    status = lib.aclpy_tensor_create(
+        desc.shape,
+        len(desc.shape),
+        desc.dtype_value,
+        desc.strides,
+        desc.offset,
+        desc.format_value,
+        desc.storage_shape,
+        len(desc.storage_shape),
+        address,
+        handle,
+        layout,
+    )
+    if status:
+        raise_last(status, error=AclnnError)
+    tensor = Tensor.__new__(Tensor)
+    tensor._open = True  # noqa: SLF001  # the one maker of tensors
+    tensor._handle = int(handle[0])  # noqa: SLF001
+    tensor._layout = int(layout[0])  # noqa: SLF001
+    tensor._desc = desc  # noqa: SLF001
+    tensor._buffer = owner  # noqa: SLF001
+    return tensor
+
+
+def _check(status: int, error: type[AclError] = AclnnError) -> None:
+    if status:
+        raise_last(status, error=error)
+
+
+def _refuse_view(argument: str, got: str, desc: TensorDesc) -> NoReturn:
+    raise operator_error(
+        PARAM_INVALID,
+        "Tensor.view",
+        argument,
+        "does not fit this tensor",
+        got=got,
+        expected=f"a view inside {desc.storage_numel} elements of storage {desc.storage_shape}",
+        fix="keep offset + sum((size - 1) * stride) inside the storage",
+    )

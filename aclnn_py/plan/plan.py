@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan: everything phase 1 decides about a call, immutable and shared by all its executors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aclnn_py.core.errors import INNER_FIND_KERNEL, operator_error
+from aclnn_py.plan.checks import run_checks
+from aclnn_py.plan.choose import Choice, NoImplementationError, choose
+from aclnn_py.plan.recipe import Recipe, check_storage
+from aclnn_py.plan.steps import WORKSPACE, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aclnn_py.core.desc import TensorDesc
+    from aclnn_py.plan.choose import Backend
+    from aclnn_py.plan.problem import Problem
+    from aclnn_py.plan.workspace import Placement
+
+__all__ = ["Plan", "Slot", "make_plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What a plan needs of one tensor argument.
+
+    Attributes
+    ----------
+    name : str
+        The parameter.
+    low_bytes, high_bytes : int
+        Bytes the view touches, relative to the tensor's raw data address.
+    captured : bool
+        A first run uses the address the tensor had in phase 1 (contiguous outputs).
+    written : bool
+        Whether some step writes it.
+    used : bool
+        Whether some step touches it.
+    """
+
+    name: str
+    low_bytes: int
+    high_bytes: int
+    captured: bool
+    written: bool
+    used: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The outcome of a successful phase 1.
+
+    Attributes
+    ----------
+    operator : str
+        Phase-2 function name, ``"aclnnSoftmax"``.
+    slots : tuple of Slot
+        One for each tensor argument, in C order.
+    steps : tuple of Step
+        In launch order; none for an empty call.
+    choices : tuple of Choice
+        Who runs each step.
+    placements : tuple of Placement
+        The workspace, item by item.
+    workspace_bytes : int
+        Its size.
+    vendor_cacheable : bool
+        Whether the vendor's own cache would hold it.
+    not_repeatable : str
+        Why ``aclSetAclOpExecutorRepeatable`` is refused; empty when it is not.
+    hazards : tuple of (int, int)
+        Slots that one step reads and writes directly: their memory must be the same or disjoint.
+    """
+
+    operator: str
+    slots: tuple[Slot, ...]
+    steps: tuple[Step, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    placements: tuple[Placement, ...] = ()
+    workspace_bytes: int = 0
+    vendor_cacheable: bool = False
+    not_repeatable: str = ""
+    hazards: tuple[tuple[int, int], ...] = ()
+
+    def explain(self) -> str:
+        """Steps, kernels, refused candidates and workspace as text for people."""
+        from aclnn_py.plan.explain import explain_plan  # noqa: PLC0415  # only for people
+
+        return explain_plan(self)
+
+    def fingerprint(self) -> bytes:
+        """The plan as bytes: equal for equal plans, whichever face asked for it."""
+        return repr(self).encode()
+
+
+def make_plan(problem: Problem, backends: Sequence[Backend]) -> Plan:
+    """The one function that turns a call into a plan, for every face.
+
+    Parameters
+    ----------
+    problem : Problem
+        Operator, descriptions, attributes, SoC profile.
+    backends : sequence of Backend
+        Candidates for each step, most preferred first.
+
+    Returns
+    -------
+    Plan
+        Without steps when the call is empty.
+
+    Raises
+    ------
+    AclnnError
+        As the operator's checks say; 561003 when no backend implements a step.
+    """
+    if run_checks(problem) or any(problem.desc(name).is_empty for name in problem.spec.empty_when):
+        return Plan(problem.spec.function, _slots(problem, (), set()))
+    recipe = Recipe(problem)
+    problem.spec.recipe(recipe)
+    check_storage(problem)
+    steps, placements, total = recipe.finish()
+    return Plan(
+        operator=problem.spec.function,
+        slots=_slots(problem, steps, recipe.captured_slots),
+        steps=steps,
+        choices=tuple(_choose(problem, step, backends) for step in steps),
+        placements=placements,
+        workspace_bytes=total,
+        vendor_cacheable=_vendor_caches(recipe, steps),
+        not_repeatable=(
+            f"{problem.profile.name} copies the result into an output whose storage is larger "
+            "than the view"
+            if recipe.copies_on_device
+            else ""
+        ),
+        hazards=_hazards(steps),
+    )
+
+
+def _choose(problem: Problem, step: Step, backends: Sequence[Backend]) -> Choice:
+    try:
+        return choose(step, backends)
+    except NoImplementationError as error:
+        reasons = "; ".join(f"{r.candidate}: {r.reason}" for r in error.refused)
+        raise operator_error(
+            INNER_FIND_KERNEL,
+            problem.spec.planner,
+            problem.spec.tensors[-1].name,
+            f"needs a step that nothing here implements: {step.kernel} {step.dtype}",
+            got=reasons,
+            expected="a kernel for every step of the plan",
+            fix="choose another dtype; aclnn-py ops lists what is implemented",
+        ) from None
+
+
+def _slots(problem: Problem, steps: tuple[Step, ...], captured: set[int]) -> tuple[Slot, ...]:
+    touched = {operand.base for step in steps for operand in (*step.reads, step.write)}
+    written = {step.write.base for step in steps}
+    rows = []
+    for index, param in enumerate(problem.spec.tensors):
+        low, high = _byte_range(problem.tensors[param.name]) if index in touched else (0, 0)
+        rows.append(
+            Slot(param.name, low, high, index in captured, index in written, index in touched)
+        )
+    return tuple(rows)
+
+
+def _byte_range(desc: TensorDesc | None) -> tuple[int, int]:
+    assert desc is not None
+    low, high = desc.extent
+    return low * desc.dtype.itemsize, high * desc.dtype.itemsize
+
+
+def _hazards(steps: tuple[Step, ...]) -> tuple[tuple[int, int], ...]:
+    pairs = {
+        (read.base, step.write.base)
+        for step in steps
+        for read in step.reads
+        if WORKSPACE not in (read.base, step.write.base)
+    }
+    return tuple(sorted(pairs))
+
+
+def _vendor_caches(recipe: Recipe, steps: tuple[Step, ...]) -> bool:
+    # AI CPU work (DOUBLE), device copies and view copies at an offset never enter its cache.
+    if recipe.copies_on_device or recipe.runs_on_ai_cpu:
+        return False
+    return not any(step.name == "view_copy" and step.write.byte_offset for step in steps)

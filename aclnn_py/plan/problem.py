@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One operator call as the planner sees it: descriptions and attributes, no data, no device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aclnn_py.core.desc import TensorDesc
+    from aclnn_py.core.soc import SocProfile
+    from aclnn_py.core.spec import OpSpec
+
+__all__ = ["Problem"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What phase 1 was asked.
+
+    Attributes
+    ----------
+    spec : OpSpec
+        The operator.
+    tensors : mapping of str to TensorDesc or None
+        By parameter name; ``None`` for a null pointer.
+    attributes : mapping of str to object
+        By parameter name.
+    profile : SocProfile
+        The SoC whose rules hold.
+    strict : bool
+        Whether the project's own storage checks apply.
+    """
+
+    spec: OpSpec
+    tensors: Mapping[str, TensorDesc | None]
+    attributes: Mapping[str, object]
+    profile: SocProfile
+    strict: bool = True
+
+    def desc(self, name: str) -> TensorDesc:
+        """Description of a tensor that the null check has passed."""
+        found = self.tensors[name]
+        assert found is not None, name
+        return found
+
+    def integer(self, name: str) -> int:
+        """An integer attribute."""
+        value = self.attributes[name]
+        assert isinstance(value, int), name
+        return value

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns a checked call into steps, the vendor's way: contiguous, compute, cast, copy to the view.
+
+An operator's recipe calls the methods here in its own order; each refuses what the vendor's
+internal operator refuses, with its status.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING
+
+from aclnn_py.core.desc import row_major_strides
+from aclnn_py.core.errors import INNER_NULLPTR, operator_error
+from aclnn_py.core.rules import STRIDED_COPY_REFUSES, cast_supported
+from aclnn_py.plan.checks import shape_text
+from aclnn_py.plan.steps import WORKSPACE, Operand, Step, shares_elements, strided_copy
+from aclnn_py.plan.workspace import Item, Placement, lay_out
+
+if TYPE_CHECKING:
+    from aclnn_py.core.desc import TensorDesc
+    from aclnn_py.core.dtype import DType
+    from aclnn_py.plan.problem import Problem
+
+__all__ = ["Recipe", "Value", "check_storage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A dense tensor during planning.
+
+    Attributes
+    ----------
+    dtype : DType
+        Element type.
+    shape : tuple of int
+        Dimensions.
+    slot : int
+        The user's tensor that holds it, or -1.
+    item : int
+        The workspace item that holds it, or -1.
+    byte_offset : int
+        Of element 0 from the start of slot or item.
+    """
+
+    dtype: DType
+    shape: tuple[int, ...]
+    slot: int
+    item: int
+    byte_offset: int
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A step whose workspace operands are still item numbers."""
+
+    step: Step
+    reads: tuple[Value, ...]
+    write: Value
+
+
+class Recipe:
+    """Collects the steps and workspace items of one plan."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.copies_on_device = False
+        self.runs_on_ai_cpu = False
+        self.captured_slots: set[int] = set()
+        self._slots = {param.name: index for index, param in enumerate(problem.spec.tensors)}
+        self._drafts: list[_Draft] = []
+        self._items: list[Item] = []
+
+    def desc(self, name: str) -> TensorDesc:
+        """Description of a tensor argument."""
+        return self.problem.desc(name)
+
+    def contiguous(self, name: str) -> Value:
+        """A dense form of an input: itself, or a copy in the workspace.
+
+        Raises
+        ------
+        AclnnError
+            561103 where a non-contiguous view leaves its storage.
+        """
+        desc = self.desc(name)
+        if desc.is_contiguous:
+            return self._argument(name)
+        if not desc.fits_storage:
+            raise _out_of_storage(self.problem, INNER_NULLPTR, name)
+        source = Value(
+            desc.dtype, desc.shape, self._slots[name], -1, desc.offset * desc.dtype.itemsize
+        )
+        return self._copy_step("contiguous", source, desc.strides, name)
+
+    def cast(self, value: Value, dtype: DType, name: str) -> Value:
+        """`value` in another type, in the workspace until it is redirected.
+
+        Raises
+        ------
+        AclnnError
+            561103, naming `name`, where the vendor's cast does not take the pair.
+        """
+        if value.dtype is dtype:
+            return value
+        if not cast_supported(value.dtype, dtype, self.problem.profile):
+            raise operator_error(
+                INNER_NULLPTR,
+                self.problem.spec.planner,
+                name,
+                f"has a dtype that results cannot be cast to on {self.problem.profile.name}",
+                got=str(dtype),
+                expected=f"a type that {value.dtype} casts to (see aclnn-py ops)",
+                fix=f"give {name} the dtype of the inputs, or another one of the cast table",
+            )
+        key = f"{value.dtype.kernel}_{dtype.kernel or dtype.name.lower()}"
+        result = self._new_item(f"cast to {dtype}", dtype, value.shape)
+        text = f"{value.dtype} -> {dtype}, {prod(value.shape)} elements"
+        self._add("cast", "cast", key, (value,), result, (prod(value.shape),), text)
+        return result
+
+    def kernel(
+        self,
+        name: str,
+        inputs: tuple[Value, ...],
+        params: tuple[int, ...],
+        *,
+        reserve_bytes: int = 0,
+    ) -> Value:
+        """A compute step whose output has the dtype and shape of its first input."""
+        first = inputs[0]
+        self.runs_on_ai_cpu |= first.dtype.name == "DOUBLE"
+        if reserve_bytes and not self.runs_on_ai_cpu:
+            self._items.append(
+                Item(f"{name} kernel workspace", reserve_bytes, self._next, self._next)
+            )
+        result = self._new_item(f"{name} result", first.dtype, first.shape)
+        text = f"{first.dtype} {shape_text(first.shape)}, params {params}"
+        key = first.dtype.kernel or first.dtype.name.lower()
+        self._add(name, name, key, inputs, result, params, text)
+        return result
+
+    def store(self, value: Value, name: str) -> None:
+        """Deliver the final value to an output argument.
+
+        A dense output receives it directly from the step that computes it; a view, or a dense
+        output inside a larger storage on the older chips, is copied from the workspace.
+
+        Raises
+        ------
+        AclnnError
+            561103 where the vendor's strided copy does not take the type.
+        """
+        desc, profile = self.desc(name), self.problem.profile
+        if not desc.is_contiguous:
+            self._refuse_strided_copy(name)
+            self._view_copy(value, name)
+            return
+        fills_storage = desc.storage_numel == desc.numel + desc.offset
+        if value.item >= 0 and (profile.redirects_into_padded_out or fills_storage):
+            self._redirect(value, name)
+            self.captured_slots.add(self._slots[name])
+            return
+        self.copies_on_device = True
+        self._view_copy(value, name, role="device_copy")
+
+    def finish(self) -> tuple[tuple[Step, ...], tuple[Placement, ...], int]:
+        """Final steps, workspace placements and workspace size [bytes]."""
+        used = sorted(range(len(self._items)), key=lambda index: (self._items[index].first, index))
+        last: dict[int, int] = {}
+        for position, draft in enumerate(self._drafts):
+            for value in (*draft.reads, draft.write):
+                if value.item >= 0:
+                    last[value.item] = position
+        live = [index for index in used if self._items[index].first >= 0]
+        items = tuple(
+            replace(self._items[index], last=last.get(index, self._items[index].last))
+            for index in live
+        )
+        placements, total = lay_out(items)
+        offsets = {index: place.offset for index, place in zip(live, placements, strict=True)}
+        steps = tuple(_placed(draft, offsets) for draft in self._drafts)
+        return steps, placements, total
+
+    @property
+    def _next(self) -> int:
+        return len(self._drafts)
+
+    def _argument(self, name: str) -> Value:
+        desc = self.desc(name)
+        offset = desc.offset * desc.dtype.itemsize
+        return Value(desc.dtype, desc.shape, self._slots[name], -1, offset)
+
+    def _new_item(self, label: str, dtype: DType, shape: tuple[int, ...]) -> Value:
+        self._items.append(Item(label, dtype.nbytes(prod(shape)), self._next, self._next))
+        return Value(dtype, shape, -1, len(self._items) - 1, 0)
+
+    def _add(
+        self,
+        name: str,
+        kernel: str,
+        dtype: str,
+        reads: tuple[Value, ...],
+        write: Value,
+        params: tuple[int, ...],
+        text: str,
+        *,
+        serial: bool = False,
+    ) -> None:
+        nowhere = Operand(WORKSPACE, 0)
+        step = Step(name, kernel, dtype, (), nowhere, params, text, serial)
+        self._drafts.append(_Draft(step, reads, write))
+
+    def _copy_step(self, role: str, source: Value, strides: tuple[int, ...], name: str) -> Value:
+        copy = strided_copy(
+            source.shape, strides, row_major_strides(source.shape), source.dtype.itemsize
+        )
+        result = self._new_item(f"contiguous {name}", source.dtype, source.shape)
+        text = f"{name}: {source.dtype} {shape_text(source.shape)}, strides {shape_text(strides)}"
+        key = f"b{source.dtype.itemsize}"
+        self._add(role, "copy_strided", key, (source,), result, copy.params, text)
+        return result
+
+    def _view_copy(self, value: Value, name: str, role: str = "view_copy") -> None:
+        desc = self.desc(name)
+        strides = row_major_strides(desc.shape) if desc.is_contiguous else desc.strides
+        itemsize = desc.dtype.itemsize
+        copy = strided_copy(desc.shape, row_major_strides(desc.shape), strides, itemsize)
+        source = replace(value, byte_offset=value.byte_offset + copy.source_shift)
+        text = f"{name}: {desc.dtype} {shape_text(desc.shape)}, strides {shape_text(strides)}"
+        rank = copy.params[0]
+        dims, to = copy.params[1 : 1 + rank], copy.params[1 + 2 * rank :]
+        self._add(
+            role,
+            "copy_strided",
+            f"b{itemsize}",
+            (source,),
+            self._argument(name),
+            copy.params,
+            text,
+            serial=shares_elements(dims, to, itemsize),
+        )
+
+    def _redirect(self, value: Value, name: str) -> None:
+        target = self._argument(name)
+        for draft in self._drafts:
+            if draft.write == value:
+                draft.write = target
+                self._items[value.item] = replace(self._items[value.item], first=-1)
+                return
+        raise AssertionError(value)
+
+    def _refuse_strided_copy(self, name: str) -> None:
+        desc, profile = self.desc(name), self.problem.profile
+        refused = desc.dtype.name in STRIDED_COPY_REFUSES and not profile.regbase
+        if refused and not desc.is_permuted_dense:
+            raise operator_error(
+                INNER_NULLPTR,
+                self.problem.spec.planner,
+                name,
+                f"is a strided view of {desc.dtype}, which {profile.name} cannot write",
+                got=f"shape {shape_text(desc.shape)}, strides {shape_text(desc.strides)}",
+                expected=f"a contiguous or merely permuted {desc.dtype} tensor",
+                fix=f"make {name} contiguous, or of another dtype",
+            )
+
+
+def _placed(draft: _Draft, offsets: dict[int, int]) -> Step:
+    def operand(value: Value) -> Operand:
+        if value.slot >= 0:
+            return Operand(value.slot, value.byte_offset)
+        return Operand(WORKSPACE, offsets[value.item] + value.byte_offset)
+
+    reads = tuple(operand(value) for value in draft.reads)
+    return replace(draft.step, reads=reads, write=operand(draft.write))
+
+
+def _out_of_storage(problem: Problem, status: int, name: str) -> Exception:
+    desc = problem.desc(name)
+    low, high = desc.extent
+    bad = low if low < 0 else high - 1
+    return operator_error(
+        status,
+        problem.spec.planner,
+        name,
+        "reaches outside its storage",
+        got=f"element {bad} of the storage: shape {shape_text(desc.shape)}, strides "
+        f"{shape_text(desc.strides)}, offset {desc.offset}",
+        expected=f"elements 0 to {desc.storage_numel - 1} "
+        f"(storage {shape_text(desc.storage_shape)})",
+        fix=f"enlarge storageDims of {name}, or correct its stride and offset",
+    )
+
+
+def check_storage(problem: Problem) -> None:
+    """The project's own layout checks, after all of the vendor's.
+
+    Raises
+    ------
+    AclnnError
+        161002 for a negative dimension, a size product beyond 63 bits, or (in strict mode) a
+        view that leaves its storage.
+    """
+    for param in problem.spec.tensors:
+        desc = problem.desc(param.name)
+        sizes = (*desc.shape, *desc.storage_shape)
+        if any(size < 0 for size in sizes):
+            raise _bad_dims(problem, param.name, "has a negative dimension", "sizes >= 0")
+        limit = 2**63 - 1
+        itemsize = max(desc.dtype.itemsize, 1)
+        products = (desc.numel, desc.storage_numel, *(abs(edge) for edge in desc.extent))
+        if any(count * itemsize > limit for count in products):
+            raise _bad_dims(problem, param.name, "is too large", "at most 2**63 - 1 bytes")
+        if problem.strict and not desc.fits_storage:
+            raise _out_of_storage(problem, 161002, param.name)
+
+
+def _bad_dims(problem: Problem, name: str, what: str, expected: str) -> Exception:
+    desc = problem.desc(name)
+    return operator_error(
+        161002,
+        problem.spec.planner,
+        name,
+        what,
+        got=f"shape {shape_text(desc.shape)}, storage {shape_text(desc.storage_shape)}, strides "
+        f"{shape_text(desc.strides)}, offset {desc.offset}",
+        expected=expected,
+        fix=f"correct viewDims, stride, offset or storageDims of {name}",
+    )

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is supported: the rows of README's tables, ``aclnn-py ops`` and ``aclnn-py info``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aclnn_py.core.dtype import by_name
+from aclnn_py.core.soc import SOC_PROFILES
+from aclnn_py.twophase import operators
+
+if TYPE_CHECKING:
+    from aclnn_py.core.settings import Settings
+    from aclnn_py.core.spec import OpSpec, TensorParam
+
+__all__ = ["OperatorSupport", "setting_rows", "support_rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSupport:
+    """One operator as people and programs want to see it.
+
+    Attributes
+    ----------
+    name : str
+        Phase-2 function, ``"aclnnSoftmax"``.
+    formula : str
+        One line of maths.
+    signature : str
+        Parameters of phase 1, without the two results.
+    dtypes : dict of str to dict of str to list of str
+        NumPy names by SoC profile and parameter.
+    bound : str
+        The documented numeric bound.
+    header : str
+        The C header that declares it.
+    source : str
+        Where the facts come from.
+    """
+
+    name: str
+    formula: str
+    signature: str
+    dtypes: dict[str, dict[str, list[str]]]
+    bound: str
+    header: str
+    source: str
+
+
+def support_rows() -> list[OperatorSupport]:
+    """Every operator, in the order of its name."""
+    return [_row(operators[name]) for name in sorted(operators)]
+
+
+def setting_rows(settings: Settings) -> list[tuple[str, str, str]]:
+    """Each environment variable: its name, its value as one would set it, its meaning."""
+    return [
+        (
+            str(field.alias),
+            _as_set(str(field.alias), getattr(settings, name)),
+            field.description or "",
+        )
+        for name, field in type(settings).model_fields.items()
+    ]
+
+
+def _as_set(variable: str, value: object) -> str:
+    if variable == "DISABLE_L2_CACHE":  # switches the cache off by being set, whatever the value
+        return "unset" if value else "set"
+    if isinstance(value, bool):
+        return str(int(value))
+    return str(value) or "unset"
+
+
+def _row(spec: OpSpec) -> OperatorSupport:
+    return OperatorSupport(
+        name=spec.function,
+        formula=spec.formula,
+        signature=", ".join(param.name for param in spec.params),
+        dtypes={
+            soc: {tensor.name: _numpy_names(tensor, soc) for tensor in spec.tensors}
+            for soc in SOC_PROFILES
+        },
+        bound=spec.bound,
+        header=spec.header,
+        source=spec.source,
+    )
+
+
+def _numpy_names(tensor: TensorParam, soc: str) -> list[str]:
+    rows = (by_name[name] for name in tensor.dtypes_on(SOC_PROFILES[soc]))
+    return [row.numpy.name if row.numpy is not None else row.name for row in rows]

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The door between every dialect and the planner: plan, bind, execute.
+
+Phase 1 looks the plan up by the tensors' interned layouts; a hit costs one dict lookup and one
+native call. A miss runs the planner and keeps its plan. Phase 2 is one native call.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from aclnn_native import ffi, lib
+from aclnn_py.backends import BACKENDS, NativePlan, operator_id
+from aclnn_py.core import settings
+from aclnn_py.core.errors import PARAM_INVALID, operator_error
+from aclnn_py.core.tensor import Tensor
+from aclnn_py.ops._index import INDEX
+from aclnn_py.plan import plan as planner
+from aclnn_py.plan.explain import explain_plan
+from aclnn_py.plan.problem import Problem
+from aclnn_runtime import AclnnError, Buffer, raise_last
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from aclnn_py.core.desc import TensorDesc
+    from aclnn_py.core.spec import OpSpec
+    from aclnn_py.plan.plan import Plan
+
+__all__ = ["Executor", "Operator", "explain", "fail_last", "make_plan", "operator", "operators"]
+
+_PLANS_KEPT: Final = 4096
+_INLINE_TENSORS: Final = 4
+
+
+class _Operators(Mapping[str, "OpSpec"]):
+    """Specs by vendor name without prefix; a family's file is imported on first use."""
+
+    def __getitem__(self, name: str) -> OpSpec:
+        module = import_module(f"aclnn_py.ops.{INDEX[name]}")
+        specs: tuple[OpSpec, ...] = module.SPECS
+        return next(spec for spec in specs if spec.acl_name == name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(INDEX)
+
+    def __len__(self) -> int:
+        return len(INDEX)
+
+
+operators: Final[Mapping[str, OpSpec]] = _Operators()
+
+
+class Executor:
+    """A plan bound to tensors; made by phase 1, run by phase 2.
+
+    It keeps its tensors alive. Single use unless ``aclSetAclOpExecutorRepeatable`` made it
+    repeatable. One that is never run is destroyed with this object.
+    """
+
+    __slots__ = ("__weakref__", "_alive", "_handle", "_once", "_tensors", "plan")
+
+    def __init__(self, handle: int, tensors: tuple[Tensor, ...], plan: Plan) -> None:
+        self._handle = handle
+        self._tensors = tensors
+        self._once = True
+        self._alive = True
+        self.plan = plan
+
+    @property
+    def handle(self) -> int:
+        """The native handle."""
+        return self._handle
+
+    @property
+    def operator(self) -> str:
+        """Phase-2 function this executor is for."""
+        return self.plan.operator
+
+    @property
+    def is_cache_hit(self) -> bool:
+        """Whether the vendor's own cache would have answered this phase 1."""
+        hit = ffi.new("int32_t *")
+        status = lib.aclpy_executor_is_cache_hit(self._handle, hit)
+        if status:
+            raise_last(status, error=AclnnError)
+        return bool(hit[0])
+
+    def close(self) -> None:
+        """Destroy the executor if it has not been used up; a second call does nothing."""
+        if self._alive:
+            self._alive = False
+            lib.aclpy_executor_discard(self._handle)
+
+    def __del__(self) -> None:
+        if self._alive:
+            lib.aclpy_executor_discard(self._handle)
+
+    def __repr__(self) -> str:
+        return f"<Executor of {self.operator} {self._handle:#x}>"
+
+
+class _Entry:
+    """A cached plan, the way the hot path wants it."""
+
+    __slots__ = ("handle", "native", "plan", "workspace_bytes")
+
+    def __init__(self, native: NativePlan) -> None:
+        self.native = native
+        self.handle = native.handle
+        self.plan = native.plan
+        self.workspace_bytes = native.plan.workspace_bytes
+
+
+class Operator:
+    """One operator behind the door: its spec, its number, its plans.
+
+    Attributes
+    ----------
+    spec : OpSpec
+        What it is.
+    number : int
+        Its native number.
+    plans : dict
+        Entries by (layout and attribute of each parameter in C order, alias pattern).
+    """
+
+    __slots__ = ("number", "plans", "spec")
+
+    def __init__(self, spec: OpSpec) -> None:
+        self.spec = spec
+        self.number = operator_id(spec.function)
+        self.plans: dict[tuple[object, ...], _Entry] = {}
+        settings.on_change(self.plans.clear)
+
+    def get_workspace_size(
+        self, tensors: Sequence[Tensor | None], attributes: Sequence[object]
+    ) -> tuple[int, Executor]:
+        """Phase 1.
+
+        Parameters
+        ----------
+        tensors : sequence of Tensor or None
+            In C order.
+        attributes : sequence of object
+            In C order.
+
+        Returns
+        -------
+        workspace_size : int
+            What phase 2 needs [bytes].
+        executor : Executor
+            Bound to `tensors`.
+
+        Raises
+        ------
+        AclnnError
+            As the operator's checks say; nothing is kept then.
+        """
+        entry, bound = self._entry(tensors, attributes)
+        if len(bound) <= _INLINE_TENSORS:
+            handles = [tensor.handle for tensor in bound] + [0] * (_INLINE_TENSORS - len(bound))
+            handle = lib.aclpy_executor_new(entry.handle, *handles)
+            if not handle:
+                fail_last()
+        else:
+            out = ffi.new("aclpy_handle *")
+            found = [tensor.handle for tensor in bound]
+            status = lib.aclpy_executor_create(entry.handle, found, len(found), out)
+            if status:
+                raise_last(status, error=AclnnError)
+            handle = int(out[0])
+        return entry.workspace_bytes, Executor(handle, bound, entry.plan)
+
+    def execute(
+        self, workspace: object, workspace_size: object, executor: object, stream: object
+    ) -> None:
+        """Phase 2; enqueues and returns.
+
+        Parameters
+        ----------
+        workspace : Buffer, int or None
+            At least `workspace_size` bytes of device memory; ``None`` for size 0.
+        workspace_size : int
+            What phase 1 said [bytes].
+        executor : Executor
+            Of this operator's phase 1.
+        stream : Stream or None
+            ``None`` is the default stream of the thread's current context.
+
+        Raises
+        ------
+        AclnnError
+            161001, 161002 or 361001; after the two latter nothing is queued and the executor
+            stays usable.
+        """
+        address = _address(self.spec.function, workspace)
+        handle, queue = self._handles(executor, stream)
+        try:
+            status = lib.aclpy_execute(self.number, address, workspace_size, handle, queue)
+        except (TypeError, OverflowError):
+            _refuse(
+                self.spec.function, "workspaceSize", workspace_size, "an int from 0 to 2**64 - 1"
+            )
+        if status:
+            raise_last(status, error=AclnnError)
+        if isinstance(executor, Executor) and executor._once:  # noqa: SLF001  # its own module
+            executor._alive = False  # noqa: SLF001
+
+    def _handles(self, executor: object, stream: object) -> tuple[int, int]:
+        if executor is not None and not isinstance(executor, Executor):
+            _refuse(self.spec.function, "executor", executor, "the Executor that phase 1 returned")
+        handle = 0 if executor is None else executor.handle
+        queue = 0 if stream is None else getattr(stream, "handle", None)
+        if not isinstance(queue, int):
+            _refuse(self.spec.function, "stream", stream, "a Stream, or None for the default one")
+        return handle, queue
+
+    def _entry(
+        self, tensors: Sequence[Tensor | None], attributes: Sequence[object]
+    ) -> tuple[_Entry, tuple[Tensor, ...]]:
+        self._check_types(tensors)
+        values = [_plain(value) for value in attributes]
+        known = tuple(tensor for tensor in tensors if tensor is not None)
+        if len(known) < len(tensors):
+            self._plan([None if tensor is None else tensor.desc for tensor in tensors], values)
+            raise AssertionError(self.spec.acl_name)
+        self._check_open(known)
+        key = self._key(known, values)
+        try:
+            entry = self.plans.get(key)
+        except TypeError:  # an unhashable attribute, which the planner is about to refuse
+            entry = None
+        if entry is None:
+            native = NativePlan(
+                self._plan([tensor.desc for tensor in known], values),
+                {backend.name: backend for backend in BACKENDS},
+            )
+            entry = _Entry(native)
+            while len(self.plans) >= _PLANS_KEPT:
+                self.plans.pop(next(iter(self.plans)), None)
+            self.plans[key] = entry
+        return entry, known
+
+    def _plan(self, descs: Sequence[TensorDesc | None], values: Sequence[object]) -> Plan:
+        return make_plan(self.spec, descs, values)
+
+    def _key(self, tensors: tuple[Tensor, ...], values: Sequence[object]) -> tuple[object, ...]:
+        # The same order as the generated fast path of the aclnn dialect.
+        layouts = iter([tensor._layout for tensor in tensors])  # noqa: SLF001  # a hot-path field
+        # 1 and 1.0 are equal as keys but not as attributes.
+        numbers = iter(v if type(v) is int else (type(v).__name__, v) for v in values)
+        fields = [
+            next(numbers) if param.kind == "attr" else next(layouts) for param in self.spec.params
+        ]
+        count = len(tensors)
+        same = [tensors[a] is tensors[b] for a in range(count) for b in range(a + 1, count)]
+        return (*fields, *same)
+
+    def _check_types(self, tensors: Sequence[object]) -> None:
+        for param, tensor in zip(self.spec.tensors, tensors, strict=True):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                _refuse(
+                    self.spec.planner,
+                    param.name,
+                    tensor,
+                    "a Tensor (Device.tensor() or aclCreateTensor())",
+                )
+
+    def _check_open(self, tensors: tuple[Tensor, ...]) -> None:
+        for param, tensor in zip(self.spec.tensors, tensors, strict=True):
+            if tensor.closed:
+                raise operator_error(
+                    PARAM_INVALID,
+                    self.spec.planner,
+                    param.name,
+                    "has been destroyed",
+                    got=repr(tensor),
+                    expected="a tensor that is still alive",
+                    fix=f"destroy {param.name} after phase 1, not before",
+                )
+
+
+@cache
+def operator(name: str) -> Operator:
+    """The operator with a vendor name without prefix, ``"Softmax"``."""
+    settings.current()
+    return Operator(operators[name])
+
+
+def make_plan(spec: OpSpec, descs: Sequence[TensorDesc | None], values: Sequence[object]) -> Plan:
+    """Plan one call under the settings in force, without tensors or a device.
+
+    Parameters
+    ----------
+    spec : OpSpec
+        The operator.
+    descs : sequence of TensorDesc or None
+        Tensor arguments in C order.
+    values : sequence of object
+        Attributes in C order.
+
+    Raises
+    ------
+    AclnnError
+        As the operator's checks say.
+    """
+    now = settings.current()
+    problem = Problem(
+        spec=spec,
+        tensors={param.name: desc for param, desc in zip(spec.tensors, descs, strict=True)},
+        attributes={
+            param.name: value for param, value in zip(spec.attributes, values, strict=True)
+        },
+        profile=now.profile,
+        strict=now.strict,
+    )
+    allowed = BACKENDS if now.fallback == "allow" else BACKENDS[:1]
+    plan = planner.make_plan(problem, allowed)
+    if now.explain:
+        sys.stderr.write(explain_plan(plan, refusals=now.explain > 1) + "\n")
+    return plan
+
+
+def explain(name: str, descs: Sequence[TensorDesc | None], values: Sequence[object]) -> str:
+    """What phase 1 would decide, as text: steps, kernels, refusals, workspace."""
+    return make_plan(operators[name], descs, values).explain()
+
+
+def fail_last() -> NoReturn:
+    """Raise the native library's last error of this thread as an AclnnError."""
+    raise_last(int(lib.aclpy_error_last().status), error=AclnnError)
+
+
+def _plain(value: object) -> object:
+    """NumPy integers and enumerations as int, so that equal values share a plan."""
+    if type(value) is int or isinstance(value, float) or not hasattr(value, "__index__"):
+        return value
+    return int(value.__index__())
+
+
+def _address(function: str, workspace: Any) -> int:
+    if workspace is None:
+        return 0
+    if isinstance(workspace, Buffer) and workspace.closed:
+        _refuse(function, "workspace", workspace, "a Buffer that has not been freed")
+    if isinstance(workspace, (bool, float)) or not hasattr(workspace, "__index__"):
+        _refuse(function, "workspace", workspace, "a Buffer, an address or None")
+    return int(workspace.__index__())
+
+
+def _refuse(function: str, argument: str, value: object, expected: str) -> NoReturn:
+    raise operator_error(
+        PARAM_INVALID,
+        function,
+        argument,
+        "is of the wrong kind",
+        got=f"{type(value).__name__} {value!r}"[:160],
+        expected=expected,
+        fix=f"pass {argument} as the signature says",
+    )

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the benchmarks: ``python -m benchmarks [--quick] [--only PART] [--match TEXT] [--out DIR]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import accuracy, callpath, imports, scaling, softmax, streams
+from benchmarks.bench import Bench
+from benchmarks.build import BuildError
+from benchmarks.cells import all_cells, quick_cells
+from benchmarks.report import summary, write
+from benchmarks.timing import measure
+
+if TYPE_CHECKING:
+    from benchmarks.cells import Cell
+
+_PARTS = ("softmax", "callpath", "streams", "scaling", "accuracy", "imports")
+_LIMIT_BYTES = 96 << 20
+_QUICK_LIMIT_BYTES = 48 << 20
+
+
+def main() -> int:
+    """Run what was asked for and write the report; 1 when the benchmarks could not be built."""
+    options = _options()
+    start = time.monotonic()
+    cells = [c for c in (quick_cells() if options.quick else all_cells()) if options.match in c.name]
+    options.out.mkdir(parents=True, exist_ok=True)
+    least = _least_bytes(options)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            bench = Bench.open(
+                Path(folder),
+                cells if "softmax" in options.only else [],
+                quick=options.quick,
+                least_bytes=least,
+            )
+        except BuildError as error:
+            print(f"benchmarks: {error}", file=sys.stderr)
+            return 1
+        try:
+            results = _run(bench, cells, options.only)
+        finally:
+            bench.close()
+    results["seconds"] = time.monotonic() - start
+    verdicts = write(results, options.out)
+    print()
+    print(summary(results, verdicts))
+    print(f"{results['seconds']:.0f} s; {options.out}/results.md, results.json, ratios.png")
+    return 0
+
+
+def _run(bench: Bench, cells: list[Cell], parts: list[str]) -> dict[str, Any]:
+    results: dict[str, Any] = {"facts": bench.facts(), "limits": _limits(bench)}
+    if "callpath" in parts:
+        _say("callpath")
+        results["callpath"] = callpath.run(bench)
+    if "imports" in parts:
+        _say("imports")
+        results["imports"] = imports.run(5 if bench.quick else 11)
+    if "streams" in parts:
+        _say("streams")
+        results["streams"] = streams.run(bench)
+    if "softmax" in parts:
+        results["softmax"] = []
+        for number, record in enumerate(softmax.run(bench, cells), 1):
+            results["softmax"].append(record)
+            ratio = f"{record['ratio']:6.2f}x" if record["ratio"] else "     -"
+            _say(f"{number:3}/{len(cells)} {ratio}  {record['cell']}  ({record['best_peer']})")
+    if "scaling" in parts:
+        _say("scaling")
+        results["scaling"] = scaling.run(bench)
+    if "accuracy" in parts:
+        _say("accuracy")
+        results["accuracy"] = accuracy.run()
+        bench.set_threads(bench.threads)
+        results["isas"] = accuracy.of_every_isa()
+    return results
+
+
+def _limits(bench: Bench) -> dict[str, float]:
+    """GB/s of both streaming patterns over all of the arena."""
+    nbytes = _QUICK_LIMIT_BYTES if bench.quick else _LIMIT_BYTES
+    found = {}
+    for name, reads in (("one_read_gbps", 1), ("two_reads_gbps", 2)):
+        contestant = bench.limit.contestant(bench.arena, nbytes, reads, bench.threads)
+        took = measure([contestant], 2 * bench.budget_s, bench.rounds)["limit"].median
+        found[name] = nbytes * (reads + 1) / took
+    return found
+
+
+def _least_bytes(options: argparse.Namespace) -> int:
+    least = _QUICK_LIMIT_BYTES if options.quick else _LIMIT_BYTES
+    if "scaling" in options.only and not options.quick:
+        least = max(least, scaling.LARGEST_BYTES)
+    return least
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks", description="this library and its peers")
+    parser.add_argument("--quick", action="store_true", help="a few cells, short budgets")
+    parser.add_argument("--only", action="append", choices=_PARTS, help="one part; repeatable")
+    parser.add_argument("--match", default="", help="only cells whose name contains this")
+    parser.add_argument("--out", type=Path, default=Path("out/bench"), help="where results go")
+    options = parser.parse_args()
+    options.only = options.only or list(_PARTS)
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

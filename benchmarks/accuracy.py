@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accuracy: our largest error beside PyTorch's on the same inputs; forced ISAs; thread counts.
+
+``python -m benchmarks.accuracy`` prints the figures of the ISA in force as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+
+import aclnn_py as acl
+from aclnn_native import lib
+from benchmarks.numpy_peer import oracle
+from benchmarks.ours import Ours, operator_name, set_threads
+from benchmarks.torch_peer import TorchPeer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["of_every_isa", "run"]
+
+_DTYPES = {
+    "float32": np.dtype(np.float32),
+    "float16": np.dtype(np.float16),
+    "bfloat16": np.dtype(ml_dtypes.bfloat16),
+    "float64": np.dtype(np.float64),
+}
+_CASES = (((256, 33), -1), ((64, 1000), -1), ((8, 50257), -1), ((1, 65536), -1), ((300, 64), 0))
+_OPERATORS = (
+    ("softmax", "forward"),
+    ("log_softmax", "forward"),
+    ("softmax", "backward"),
+    ("log_softmax", "backward"),
+)
+# float32, relative or 1.2e-7 absolute, for rows up to 65,536.
+_FLOAT32_BOUNDS = {
+    ("softmax", "forward"): 1.2e-6,
+    ("log_softmax", "forward"): 6e-6,
+    ("softmax", "backward"): 4.8e-6,
+    ("log_softmax", "backward"): 2.4e-5,
+}
+_ABSOLUTE = 1.2e-7
+_FLOAT64_BOUND = 1e-14
+_THREADS = (1, 2, 3)
+
+
+def run() -> list[dict[str, Any]]:
+    """One record for each operator, dtype and kind of input."""
+    peer = TorchPeer()
+    device = acl.Device(0)
+    stream = device.create_stream()
+    records = []
+    for operator, direction in _OPERATORS:
+        for dtype in _DTYPES:
+            for spread in (3.0, 1000.0):
+                records.append(_case(peer, device, stream, operator, direction, dtype, spread))
+    stream.close()
+    return records
+
+
+def of_every_isa() -> dict[str, Any]:
+    """Run this module once under each instruction set that this machine has."""
+    found = {}
+    for bit, name in ((1, "baseline"), (2, "avx2"), (4, "avx512")):
+        if not lib.aclpy_isa_supported() & bit:
+            continue
+        done = subprocess.run(  # noqa: S603  # ourselves
+            [sys.executable, "-m", "benchmarks.accuracy"],
+            env={**os.environ, "ACLNN_PY_ISA": name},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            found[name] = {"error": done.stderr.strip().splitlines()[-1:]}
+        else:
+            found[name] = json.loads(done.stdout)
+    return found
+
+
+def _case(
+    peer: TorchPeer,
+    device: acl.Device,
+    stream: acl.Stream,
+    operator: str,
+    direction: str,
+    dtype: str,
+    spread: float,
+) -> dict[str, Any]:
+    wide = np.longdouble if dtype == "float64" else np.float64
+    worst = {"ours": 0.0, "torch": 0.0, "bound": 0.0}
+    same_bits = True
+    for arrays, axis in _inputs(operator, direction, dtype, spread):
+        want = oracle(operator, direction, arrays, axis, wide)
+        results = []
+        for threads in _THREADS:
+            set_threads(threads)
+            results.append(_ours(device, stream, operator, direction, arrays, axis))
+        same_bits &= all(one.tobytes() == results[0].tobytes() for one in results[1:])
+        got = results[0].astype(wide)
+        worst["ours"] = max(worst["ours"], _error(got, want, axis))
+        worst["bound"] = max(
+            worst["bound"],
+            _share_of_bound(operator, direction, dtype, got, want, _largest_term(
+                operator, direction, arrays, axis, wide)),
+        )
+        if not peer.missing:
+            theirs = peer.results(operator, direction, arrays, axis).astype(wide)
+            worst["torch"] = max(worst["torch"], _error(theirs, want, axis))
+    set_threads(2)
+    return {
+        "operator": f"{operator}_{direction}",
+        "dtype": dtype,
+        "spread": spread,
+        "ours": worst["ours"],
+        "torch": None if peer.missing else worst["torch"],
+        "share_of_bound": worst["bound"],
+        "same_bits": same_bits,
+    }
+
+
+def _inputs(
+    operator: str, direction: str, dtype: str, spread: float
+) -> Iterator[tuple[list[Any], int]]:
+    rng = np.random.default_rng(7)
+    kind = _DTYPES[dtype]
+    for shape, axis in _CASES:
+        x = (rng.standard_normal(shape) * spread).astype(kind)
+        if direction == "forward":
+            yield [x], axis
+            continue
+        grad = rng.standard_normal(shape).astype(kind)
+        output = oracle(operator, "forward", [x], axis, np.float64).astype(kind)
+        yield [grad, output], axis
+
+
+def _ours(
+    device: acl.Device,
+    stream: acl.Stream,
+    operator: str,
+    direction: str,
+    arrays: list[Any],
+    axis: int,
+) -> Any:
+    tensors = [device.tensor(array) for array in arrays]
+    out = device.empty(arrays[0].shape, arrays[0].dtype)
+    name = operator_name(operator, direction)
+    size, executor = getattr(acl, f"aclnn{name}GetWorkspaceSize")(*tensors, axis, out)
+    workspace = device.malloc(size) if size else None
+    getattr(acl, f"aclnn{name}")(workspace, size, executor, stream)
+    stream.synchronize()
+    result = out.numpy()
+    for tensor in (*tensors, out):
+        tensor.close()
+    return result
+
+
+def _error(got: Any, want: Any, axis: int) -> float:
+    """Largest difference, relative to the value or to a thousandth of its row's largest."""
+    scale = np.maximum(np.abs(want), 1e-3 * np.abs(want).max(axis, keepdims=True))
+    return float((np.abs(got - want) / np.maximum(scale, np.finfo(want.dtype).tiny)).max())
+
+
+def _largest_term(
+    operator: str, direction: str, arrays: list[Any], axis: int, wide: Any
+) -> Any:
+    """Largest term that a row of the result was summed from."""
+    values = [np.abs(np.asarray(array, wide)) for array in arrays]
+    if direction == "backward" and operator == "softmax":
+        return (values[0] * values[1]).max(axis, keepdims=True)
+    return values[0].max(axis, keepdims=True)
+
+
+def _share_of_bound(
+    operator: str, direction: str, dtype: str, got: Any, want: Any, term: Any
+) -> float:
+    """Error over what is allowed; float16 and bfloat16 in units of one ulp of the rounded oracle."""
+    off = np.abs(got - want)
+    if dtype == "float32":
+        bound = _FLOAT32_BOUNDS[operator, direction]
+        return float((off / np.maximum(bound * np.abs(want), _ABSOLUTE)).max())
+    if dtype == "float64":
+        return float((off / (_FLOAT64_BOUND * (np.abs(want) + term))).max())
+    kind = _DTYPES[dtype]
+    rounded = want.astype(kind)
+    ulp = np.abs(np.spacing(rounded).astype(np.float64))
+    return float((np.abs(got - rounded.astype(np.float64)) / ulp).max())
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(run()))

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The call path from Python on 8x32 float32: each phase, the cycle, the repeatable cycle; peers beside."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from typing import TYPE_CHECKING, Any
+
+import aclnn_py as acl
+from benchmarks.cells import Layout
+from benchmarks.ours import Ours
+from benchmarks.timing import Contestant, Timing, measure, python_burst
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks.bench import Bench
+
+__all__ = ["run"]
+
+_SHAPE = (8, 32)
+_MISSES = 200
+_AHEAD = 64  # executors made before the clock of phase 2 starts
+
+
+def run(bench: Bench) -> dict[str, Any]:
+    """Times of the parts, in nanoseconds, forward and backward."""
+    return {
+        "miss": _misses(bench).record(),
+        "softmax_forward": _operator(bench, "forward"),
+        "softmax_backward": _operator(bench, "backward"),
+    }
+
+
+def _operator(bench: Bench, direction: str) -> dict[str, Any]:
+    arena = bench.arena
+    dense = Layout.dense(_SHAPE)
+    first, second, out = (arena.view(slot, "float32", _SHAPE, dense) for slot in range(3))
+    arena.fill(first)
+    arena.fill(second)
+    inputs = (first,) if direction == "forward" else (first, second)
+    name = "Softmax" if direction == "forward" else "SoftmaxBackward"
+    ours = Ours(arena.device, bench.stream, name, inputs, -1, out)
+    plan, run_ = getattr(acl, f"aclnn{name}GetWorkspaceSize"), getattr(acl, f"aclnn{name}")
+    arguments = (*(view.tensor for view in inputs), -1, out.tensor)
+
+    def hit() -> None:
+        plan(*arguments)
+
+    def phase_two(calls: int) -> float:
+        executors = [plan(*arguments)[1] for _ in range(min(calls, _AHEAD))]
+        start = time.perf_counter_ns()
+        for executor in executors:
+            run_(None, 0, executor, bench.stream)
+        took = time.perf_counter_ns() - start
+        bench.stream.synchronize()
+        return took / len(executors)
+
+    calls: dict[str, Callable[[], object]] = {
+        "repeatable cycle": ours.repeat(),
+        "whole cycle": ours.cycle(),
+        "phase 1 hit": hit,
+        "synchronise (idle)": bench.stream.synchronize,
+    }
+    peers: dict[str, Callable[[], object]] = {}
+    if not bench.torch.missing:
+        peers |= (
+            bench.torch.eager_calls(first, out)
+            if direction == "forward"
+            else bench.torch.eager_backward(inputs, out)
+        )
+    peers["NumPy expression"] = bench.numpy.call("softmax", direction, inputs, -1, out)
+    contestants = [Contestant(key, python_burst(call)) for key, call in {**calls, **peers}.items()]
+    contestants.append(Contestant("phase 2", phase_two))
+    timings = measure(contestants, bench.budget_s, bench.rounds)
+    ours.close()
+    eager = {key: timings[key].median for key in peers if key != "NumPy expression"}
+    best = min(eager, key=eager.__getitem__, default="")
+    record: dict[str, Any] = {
+        "times_ns": {key: timing.record() for key, timing in timings.items()},
+        "eager": best,
+    }
+    if best:
+        record["cycle_ratio"] = timings["whole cycle"].median / eager[best]
+        record["repeatable_ratio"] = timings["repeatable cycle"].median / eager[best]
+    return record
+
+
+def _misses(bench: Bench) -> Timing:
+    """Phase 1 for layouts never seen before; the first few warm the planner itself."""
+    samples = []
+    views = []
+    for extra in range(_MISSES + 5):
+        shape = (9, 1033 + extra)
+        dense = Layout.dense(shape)
+        views.append([bench.arena.view(slot, "float32", shape, dense).tensor for slot in (0, 2)])
+    gc.collect()
+    for source, out in views:
+        start = time.perf_counter_ns()
+        acl.aclnnSoftmaxGetWorkspaceSize(source, -1, out)
+        samples.append(float(time.perf_counter_ns() - start))
+    assert statistics.median(samples) > 0
+    return Timing.of(samples[5:])

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The softmax cells: every contestant on the same bytes, checked, then timed side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks import ours as our_side
+from benchmarks.limit import cache_bytes
+from benchmarks.timing import Contestant, measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from benchmarks.arena import Arena, View
+    from benchmarks.bench import Bench
+    from benchmarks.cells import Cell
+
+__all__ = ["run"]
+
+_SAMPLE = 1 << 16
+# Loose on purpose: a wrong axis or a skipped call fails, a rounding difference does not.
+_CLOSE = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 6e-2, "float64": 1e-9}
+
+
+def run(bench: Bench, cells: list[Cell]) -> Iterator[dict[str, Any]]:
+    """Yield the record of each cell as it is done."""
+    group: tuple[object, ...] | None = None
+    for cell in cells:
+        first = bench.arena.view(0, cell.dtype, cell.shape, cell.in_layout)
+        if cell.group != group:
+            bench.arena.fill(first)
+            group = cell.group
+        bench.set_threads(cell.threads)
+        yield _cell(bench, cell, first)
+    bench.set_threads(bench.threads)
+
+
+def _cell(bench: Bench, cell: Cell, first: View) -> dict[str, Any]:
+    arena = bench.arena
+    inputs: tuple[View, ...] = (first,)
+    if cell.direction == "backward":
+        second = arena.view(1, cell.dtype, cell.shape, cell.in_layout)
+        _forward(bench, cell, first, second)
+        inputs = (first, second)
+    out = arena.view(2, cell.dtype, cell.shape, cell.out_layout)
+    name = our_side.operator_name(cell.operator, cell.direction)
+    ours = our_side.Ours(arena.device, bench.stream, name, inputs, cell.axis, out)
+    record: dict[str, Any] = {"cell": cell.name, **_facts(cell), "notes": {}}
+    try:
+        contestants = _contestants(bench, cell, ours, inputs, out, record)
+        timings = measure(contestants, bench.budget_s, bench.rounds)
+    finally:
+        ours.close()
+    record["times_ns"] = {key: timing.record() for key, timing in timings.items()}
+    _ratios(record)
+    return record
+
+
+def _forward(bench: Bench, cell: Cell, first: View, second: View) -> None:
+    name = our_side.operator_name(cell.operator, "forward")
+    made = our_side.Ours(bench.arena.device, bench.stream, name, (first,), cell.axis, second)
+    made.repeat()()
+    made.close()
+
+
+def _contestants(
+    bench: Bench,
+    cell: Cell,
+    ours: our_side.Ours,
+    inputs: tuple[View, ...],
+    out: View,
+    record: dict[str, Any],
+) -> list[Contestant]:
+    check = _Check(cell, inputs, out, record)
+    found: list[Contestant] = []
+    mine = ours.cycle()
+    check.python("ours", mine)
+    found += [ours.python(), ours.c(bench.engine_loop)]
+    for peer in (bench.torch, bench.numpy):
+        if peer.missing:
+            record["notes"][peer.name] = peer.missing
+            continue
+        try:
+            call = peer.call(cell.operator, cell.direction, inputs, cell.axis, out)
+            right = check.python(peer.name, call)
+        except (RuntimeError, TypeError, NotImplementedError) as error:
+            record["notes"][peer.name] = f"unsupported ({str(error).splitlines()[0]})"
+            continue
+        if right:
+            found.append(peer.contestant(call))
+    peer_c, note = bench.onednn.contestant(cell, inputs, out)
+    record["notes"][bench.onednn.name] = note
+    if peer_c is not None and check.result(
+        bench.onednn.name, check.sample(bench.onednn.result(cell, out))
+    ):
+        found.append(peer_c)
+    if record["beyond_cache"]:
+        found.append(
+            bench.limit.contestant(bench.arena, cell.tensor_bytes, cell.inputs, cell.threads)
+        )
+    return found
+
+
+class _Check:
+    """Compares everybody's first result with the mathematics in float64, on some of the rows."""
+
+    def __init__(
+        self, cell: Cell, inputs: tuple[View, ...], out: View, record: dict[str, Any]
+    ) -> None:
+        self._out = out
+        self._record = record
+        self._rows = _some_rows(cell)
+        axis = cell.axis % len(cell.shape)
+        from benchmarks.numpy_peer import oracle  # noqa: PLC0415
+
+        arrays = [view.array[self._rows] for view in inputs]
+        self._expected = oracle(cell.operator, cell.direction, arrays, axis, np.float64)
+        self._tolerance = _CLOSE[cell.dtype] * max(1.0, float(np.abs(self._expected).max()))
+
+    def python(self, name: str, call: Callable[[], object]) -> bool:
+        self._out.raw()[:] = 0xFF  # NaN: a call that does nothing is seen
+        call()
+        return self.result(name, self.sample(self._out.array))
+
+    def sample(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return np.asarray(array[self._rows], np.float64)
+
+    def result(self, name: str, got: np.ndarray[Any, Any]) -> bool:
+        if np.allclose(got, self._expected, rtol=0, atol=self._tolerance):
+            return True
+        worst = float(np.abs(got - self._expected).max())
+        self._record["notes"][name] = f"WRONG RESULT, off by {worst:g}"
+        self._record.setdefault("wrong", []).append(name)
+        return False
+
+
+def _some_rows(cell: Cell) -> tuple[slice, ...]:
+    """Slices of every dimension but the axis that keep about _SAMPLE elements."""
+    axis = cell.axis % len(cell.shape)
+    sizes = list(cell.shape)
+    while np.prod(sizes) > _SAMPLE:
+        others = [i for i in range(len(sizes)) if i != axis and sizes[i] > 1]
+        if not others:
+            break
+        widest = max(others, key=lambda i: sizes[i])
+        sizes[widest] = (sizes[widest] + 1) // 2
+    steps = [-(-full // kept) for full, kept in zip(cell.shape, sizes, strict=True)]
+    return tuple(slice(None, None, step) for step in steps)
+
+
+def _facts(cell: Cell) -> dict[str, Any]:
+    return {
+        "operator": cell.operator,
+        "direction": cell.direction,
+        "dtype": cell.dtype,
+        "shape": list(cell.shape),
+        "axis": cell.axis,
+        "threads": cell.threads,
+        "layout": cell.layout,
+        "moved_bytes": cell.moved_bytes,
+        "tensor_bytes": cell.tensor_bytes,
+        "row_bytes": cell.shape[cell.axis] * cell.tensor_bytes // cell.elements,
+        "beyond_cache": cell.moved_bytes > cache_bytes(4) > 0,
+        "tensor_beyond_cache": cell.tensor_bytes > cache_bytes(4) > 0,
+    }
+
+
+def _ratios(record: dict[str, Any]) -> None:
+    """Peer time over our time at the same layer: above 1 we are faster."""
+    median = {name: timing["median"] for name, timing in record["times_ns"].items()}
+    pairs = [("PyTorch", "ours"), ("NumPy", "ours"), ("oneDNN", "ours (C)")]
+    record["ratios"] = {
+        peer: median[peer] / median[mine] for peer, mine in pairs if peer in median
+    }
+    record["best_peer"] = min(record["ratios"], key=record["ratios"].__getitem__, default="")
+    record["ratio"] = record["ratios"].get(record["best_peer"])
+    if "limit" in median:
+        record["limit_share"] = median["limit"] / median["ours (C)"]
+        record["limit_gbps"] = record["moved_bytes"] / median["limit"]
+        best = record["best_peer"]
+        record["peer_limit_share"] = median["limit"] / median[best] if best else 0.0

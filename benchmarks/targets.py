@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The targets, each decided from the figures of the run: met, not met, or not measured."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["Verdict", "cell_target", "geometric_mean", "judge"]
+
+_NEAR_LIMIT = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One target; `met` is None when the run did not measure it."""
+
+    what: str
+    target: str
+    measured: str
+    met: bool | None
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def judge(results: dict[str, Any]) -> list[Verdict]:
+    """Every target in the order of the table."""
+    softmax = results.get("softmax") or []
+    l2 = results["facts"]["machine"]["l2_bytes"]
+    return [
+        _cells(softmax),
+        _mean(softmax),
+        _near_limit(softmax, "forward", 0.85, l2),
+        _near_limit(softmax, "backward", 0.92, l2),
+        _other_large(softmax, l2),
+        *_callpath(results.get("callpath")),
+        *_streams(results.get("streams")),
+        _miss(results.get("callpath")),
+        _import(results.get("imports")),
+        *_accuracy(results.get("accuracy"), results.get("isas")),
+    ]
+
+
+def cell_target(record: dict[str, Any]) -> float:
+    """1.1, or 1.0 where the best peer itself runs within a tenth of the streaming limit."""
+    return 1.0 if record.get("peer_limit_share", 0.0) >= _NEAR_LIMIT else 1.1
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """0 for nothing."""
+    logs = [math.log(value) for value in values]
+    return math.exp(sum(logs) / len(logs)) if logs else 0.0
+
+
+def _cells(records: list[dict[str, Any]]) -> Verdict:
+    what = "every softmax cell against its best peer"
+    target = "1.1x; 1.0x where the peer is within 10 % of the streaming limit"
+    judged = [record for record in records if record["ratio"] is not None]
+    if not judged:
+        return Verdict(what, target, "not run", None)
+    wrong = [record["cell"] for record in records if "ours" in record.get("wrong", [])]
+    below = [record for record in judged if record["ratio"] < cell_target(record)]
+    worst = min(judged, key=lambda record: record["ratio"])
+    text = (
+        f"{len(judged) - len(below)} of {len(judged)} cells; worst {worst['ratio']:.2f}x: "
+        f"{worst['cell']} ({worst['best_peer']})"
+    )
+    if wrong:
+        text += f"; WRONG RESULTS in {len(wrong)} cells"
+    return Verdict(what, target, text, not below and not wrong)
+
+
+def _mean(records: list[dict[str, Any]]) -> Verdict:
+    ratios = [record["ratio"] for record in records if record["ratio"] is not None]
+    mean = geometric_mean(ratios)
+    what = "geometric mean over all cells against the best peer"
+    return Verdict(what, "2x", f"{mean:.2f}x" if ratios else "not run", mean >= 2 if ratios else None)
+
+
+def _is_central(record: dict[str, Any], l2: int) -> bool:
+    """Contiguous float32, last axis, rows that fit L2, tensors beyond the last-level cache."""
+    return bool(
+        record["tensor_beyond_cache"]
+        and record["dtype"] == "float32"
+        and record["layout"] == "contiguous"
+        and record["threads"] == 2
+        and record["axis"] in {-1, len(record["shape"]) - 1}
+        and record["row_bytes"] * (1 + (record["direction"] == "backward")) <= l2
+    )
+
+
+def _near_limit(records: list[dict[str, Any]], direction: str, share: float, l2: int) -> Verdict:
+    found = [
+        record
+        for record in records
+        if record["direction"] == direction and _is_central(record, l2)
+    ]
+    what = f"contiguous float32 {direction}, last axis, tensors beyond the caches"
+    return _share_verdict(what, found, share)
+
+
+def _other_large(records: list[dict[str, Any]], l2: int) -> Verdict:
+    found = [
+        record for record in records if record["beyond_cache"] and not _is_central(record, l2)
+    ]
+    what = "every other large cell (bound: bytes moved; a bound by instructions is in NOTES.md)"
+    return _share_verdict(what, found, 0.85)
+
+
+def _share_verdict(what: str, found: list[dict[str, Any]], share: float) -> Verdict:
+    target = f"{share:.0%} of the streaming limit"
+    if not found:
+        return Verdict(what, target, "no such cell was run", None)
+    worst = min(found, key=lambda record: record["limit_share"])
+    passed = sum(record["limit_share"] >= share for record in found)
+    text = f"{passed} of {len(found)} cells; worst {worst['limit_share']:.0%}: {worst['cell']}"
+    return Verdict(what, target, text, passed == len(found))
+
+
+def _callpath(record: dict[str, Any] | None) -> list[Verdict]:
+    verdicts = []
+    for what, key, most in (
+        ("whole two-phase cycle in Python, 8x32", "cycle_ratio", 0.5),
+        ("repeatable cycle", "repeatable_ratio", 0.25),
+    ):
+        target = f"at most {most} of one PyTorch eager call"
+        parts = [record[name] for name in ("softmax_forward", "softmax_backward")] if record else []
+        if not parts or any(key not in part for part in parts):
+            verdicts.append(Verdict(what, target, "not run", None))
+            continue
+        text = ", ".join(
+            f"{name} {part[key]:.2f} ({part['eager']})"
+            for name, part in zip(("forward", "backward"), parts, strict=True)
+        )
+        verdicts.append(Verdict(what, target, text, all(part[key] <= most for part in parts)))
+    return verdicts
+
+
+def _streams(record: dict[str, Any] | None) -> list[Verdict]:
+    rows: tuple[tuple[str, str, Callable[[dict[str, Any]], tuple[str, bool]]], ...] = (
+        ("enqueue to a busy stream", "at most 1 us a task", _enqueue_rate),
+        ("memory of a queued task", "at most 256 bytes, returned afterwards", _enqueue_memory),
+        ("1, 2, 8, 64 streams on two cores", "no collapse (1.5x of one stream)", _no_collapse),
+    )
+    verdicts = []
+    for what, target, decide in rows:
+        if record is None:
+            verdicts.append(Verdict(what, target, "not run", None))
+        else:
+            text, met = decide(record)
+            verdicts.append(Verdict(what, target, text, met))
+    return verdicts
+
+
+def _enqueue_rate(record: dict[str, Any]) -> tuple[str, bool]:
+    kinds = [record["enqueue_one"], record["enqueue_many"]]
+    text = "; ".join(
+        f"{kind['streams']} stream(s) {kind['ns_per_task']:.0f} ns, "
+        f"worst {kind['worst_ns'] / 1e3:.0f} us of {kind['tasks']:,}"
+        for kind in kinds
+    )
+    return text, all(kind["ns_per_task"] <= 1000 for kind in kinds)
+
+
+def _enqueue_memory(record: dict[str, Any]) -> tuple[str, bool]:
+    kinds = [record["enqueue_one"], record["enqueue_many"]]
+    each = max(max(kind["heap_bytes_per_task"], kind["resident_bytes_per_task"]) for kind in kinds)
+    left = max(kind["heap_bytes_left"] / kind["tasks"] for kind in kinds)
+    resident = max(kind["resident_bytes_left"] / kind["tasks"] for kind in kinds)
+    text = f"{each:.0f} bytes; left afterwards {left:.1f} on the heap, {resident:.1f} resident"
+    return text, each <= 256 and left <= 1 and resident <= 16
+
+
+def _no_collapse(record: dict[str, Any]) -> tuple[str, bool]:
+    slowest = record["spread"]["slowest_over_one_stream"]
+    text = ", ".join(f"{shape} slowest {value:.2f}x" for shape, value in slowest.items())
+    return text, all(value <= 1.5 for value in slowest.values())
+
+
+def _miss(record: dict[str, Any] | None) -> Verdict:
+    what, target = "phase 1 miss", "at most 60 us"
+    if record is None:
+        return Verdict(what, target, "not run", None)
+    took = record["miss"]["median"] / 1e3
+    return Verdict(what, target, f"{took:.1f} us", took <= 60)
+
+
+def _import(record: dict[str, Any] | None) -> Verdict:
+    what = "`import aclnn_py` above numpy and one pydantic model"
+    target = "at most 60 ms; CuPy and matplotlib not imported"
+    if record is None:
+        return Verdict(what, target, "not run", None)
+    text = f"{record['above_ms']:.0f} ms; imported of the two: {record['loaded']}"
+    return Verdict(what, target, text, record["above_ms"] <= 60 and record["loaded"] == "[]")
+
+
+def _accuracy(
+    records: list[dict[str, Any]] | None, isas: dict[str, Any] | None
+) -> list[Verdict]:
+    what, target = "our largest error beside PyTorch's", "never more than twice"
+    bits, bounds = "same bits for 1, 2, 3 threads, each ISA", "numeric bounds, each ISA"
+    verdicts = []
+    compared = [one for one in records or [] if one["torch"] is not None]
+    if compared:
+        ratios = [(one["ours"] / one["torch"] if one["torch"] else 1.0, one) for one in compared]
+        worst, one = max(ratios, key=lambda pair: pair[0])
+        text = f"worst {worst:.2f}x: {one['operator']} {one['dtype']}, spread {one['spread']:g}"
+        verdicts.append(Verdict(what, target, text, worst <= 2))
+    else:
+        verdicts.append(Verdict(what, target, "not run", None))
+    if not isas:
+        return [*verdicts, Verdict(bits, "all", "not run", None), Verdict(bounds, "all", "not run", None)]
+    failed = [name for name, runs in isas.items() if isinstance(runs, dict)]
+    good = {name: runs for name, runs in isas.items() if name not in failed}
+    same = {name: all(one["same_bits"] for one in runs) for name, runs in good.items()}
+    worst_share = {name: max(one["share_of_bound"] for one in runs) for name, runs in good.items()}
+    text = ", ".join(f"{name} {'yes' if ok else 'NO'}" for name, ok in same.items())
+    verdicts.append(Verdict(bits, "all", text + _failed(failed), all(same.values()) and not failed))
+    text = ", ".join(f"{name} {share:.2f} of it" for name, share in worst_share.items())
+    met = all(share <= 1 for share in worst_share.values()) and not failed
+    return [*verdicts, Verdict(bounds, "inside", text + _failed(failed), met)]
+
+
+def _failed(names: list[str]) -> str:
+    return f"; failed to run: {', '.join(names)}" if names else ""

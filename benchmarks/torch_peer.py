@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch as a contestant: the aten kernels with `out=`, on the same bytes as ours."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.timing import Contestant, python_burst
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks.arena import View
+
+__all__ = ["TorchPeer"]
+
+
+class TorchPeer:
+    """The peer, or the reason why it is missing."""
+
+    name = "PyTorch"
+
+    def __init__(self) -> None:
+        self.missing = ""
+        self.version = ""
+        try:
+            import torch  # noqa: PLC0415  # optional, and slow to import
+        except ImportError as error:
+            self.missing = f"not installed ({error})"
+            return
+        self._torch: Any = torch
+        self.version = torch.__version__
+        # For this thread, for good: nothing here is ever differentiated.
+        self._mode = torch.inference_mode()
+        self._mode.__enter__()
+
+    def set_threads(self, count: int) -> None:
+        if not self.missing:
+            self._torch.set_num_threads(count)
+
+    def tensor(self, view: View) -> Any:
+        """The view's bytes as a torch tensor."""
+        dtype = getattr(self._torch, view.dtype)
+        flat = self._torch.from_numpy(view.raw()).view(dtype)
+        return flat.as_strided(view.shape, view.layout.strides)
+
+    def call(
+        self, operator: str, direction: str, inputs: tuple[View, ...], axis: int, out: View
+    ) -> Callable[[], object]:
+        aten = self._torch.ops.aten
+        tensors = [self.tensor(view) for view in inputs]
+        target = self.tensor(out)
+        if direction == "forward":
+            kernel = aten._softmax.out if operator == "softmax" else aten._log_softmax.out  # noqa: SLF001
+            return partial(kernel, tensors[0], axis, False, out=target)
+        dtype = target.dtype
+        if operator == "softmax":
+            kernel = aten._softmax_backward_data.out  # noqa: SLF001
+            return partial(kernel, *tensors, axis, dtype, grad_input=target)
+        kernel = aten._log_softmax_backward_data.out  # noqa: SLF001
+        return partial(kernel, *tensors, axis, dtype, out=target)
+
+    def contestant(self, call: Callable[[], object]) -> Contestant:
+        return Contestant(self.name, python_burst(call))
+
+    def eager_calls(self, inputs: View, out: View) -> dict[str, Callable[[], object]]:
+        """The ways to write one small softmax."""
+        torch = self._torch
+        x, y = self.tensor(inputs), self.tensor(out)
+        return {
+            "torch.softmax(x, -1)": lambda: torch.softmax(x, -1),
+            "torch.softmax(x, -1, out=y)": lambda: torch.softmax(x, -1, out=y),
+            "aten._softmax.out": partial(torch.ops.aten._softmax.out, x, -1, False, out=y),  # noqa: SLF001
+        }
+
+    def eager_backward(self, inputs: tuple[View, ...], out: View) -> dict[str, Callable[[], object]]:
+        """The ways to write one small softmax gradient."""
+        call = self.call("softmax", "backward", inputs, -1, out)
+        return {"aten._softmax_backward_data.out": call}
+
+    def results(self, operator: str, direction: str, arrays: list[Any], axis: int) -> Any:
+        """The operator on NumPy arrays, as float64; for comparing errors."""
+        torch = self._torch
+        tensors = [_from_numpy(torch, array) for array in arrays]
+        aten = torch.ops.aten
+        if direction == "forward":
+            kernel = aten._softmax if operator == "softmax" else aten._log_softmax  # noqa: SLF001
+            done = kernel(tensors[0], axis, False)
+        else:
+            kernel = (
+                aten._softmax_backward_data  # noqa: SLF001
+                if operator == "softmax"
+                else aten._log_softmax_backward_data  # noqa: SLF001
+            )
+            done = kernel(*tensors, axis, tensors[0].dtype)
+        return done.to(torch.float64).numpy()
+
+
+def _from_numpy(torch: Any, array: Any) -> Any:
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.view("uint16").copy()).view(torch.bfloat16)
+    return torch.from_numpy(array.copy())

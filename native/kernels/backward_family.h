@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Template: backward of softmax and log-softmax for the dtype ACLPY_T, which it takes away at the end.
+ */
+#include "backward_rows.h"
+#include "tile.h"
+#include "backward_tiles.h"
+
+/* A tile holds two operands. */
+enum { FN(tile_element_bytes) = 2 * sizeof(REAL) };
+
+static void FN(backward_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch,
+                             int logarithm) {
+  aclpy_geometry g;
+  if (aclpy_geometry_make(&g, args->params, FN(tile_element_bytes), sizeof(STORED), 3) != 0) return;
+  if (g.mode == ACLPY_ROWS) FN(rows_run)(&g, args, begin, end, logarithm);
+  if (g.mode == ACLPY_ROW_CHUNKS) FN(row_chunks_run)(&g, args, pass, begin, end, logarithm);
+  if (g.mode == ACLPY_TILES) FN(tiles_run)(&g, args, begin, end, scratch, logarithm);
+  if (g.mode == ACLPY_TILE_CHUNKS) FN(tile_chunks_run)(&g, args, pass, begin, end, logarithm);
+}
+
+static void FN(softmax_backward_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
+                                     void *scratch) {
+  FN(backward_run)(args, pass, begin, end, scratch, 0);
+}
+static void FN(log_softmax_backward_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
+                                         void *scratch) {
+  FN(backward_run)(args, pass, begin, end, scratch, 1);
+}
+
+static int32_t FN(backward_plan_as)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape,
+                                    int logarithm) {
+  aclpy_geometry g;
+  memset(shape, 0, sizeof *shape);
+  if (n_params != 3 || aclpy_geometry_make(&g, params, FN(tile_element_bytes), sizeof(STORED), 3) != 0) return -1;
+  shape->thread_scratch_bytes = FN(tile_copies)(&g) ? g.rows * g.stride * (int64_t)FN(tile_element_bytes) : 0;
+  double each = aclpy_backward_cost(sizeof(REAL), sizeof(STORED), g.streaming);
+  if (logarithm) each += aclpy_forward_cost(sizeof(REAL), sizeof(STORED), 0);
+  return aclpy_reduction_plan(&g, shape, each, sizeof(double));
+}
+static int32_t FN(softmax_backward_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
+  return FN(backward_plan_as)(params, n_params, shape, 0);
+}
+static int32_t FN(log_softmax_backward_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
+  return FN(backward_plan_as)(params, n_params, shape, 1);
+}
+
+#include "../simd/instance_end.h"

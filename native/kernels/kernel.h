@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a compute kernel is: a pure function over ranges of work items, found by (name, dtype, allowed ISAs).
+ *
+ * A kernel knows nothing of threads, streams or Python. `plan` says, from the parameters alone, how the work
+ * splits; `run` does items [begin, end) of one pass. Passes run one after another with a barrier between.
+ * The split may depend on the parameters, never on the number of threads, so results are the same bits for
+ * any thread count.
+ */
+#ifndef ACLPY_KERNEL_H
+#define ACLPY_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ACLPY_MAX_ARGS = 6, ACLPY_MAX_PASSES = 4, ACLPY_MAX_PARAMS = 96 };
+
+/* Bits of an ISA mask. One per folder of compiled kernels. */
+enum {
+  ACLPY_ISA_BASELINE = 1u << 0, /* x86-64: SSE2; arm64: NEON is the baseline; elsewhere plain C */
+  ACLPY_ISA_AVX2 = 1u << 1,     /* AVX2 + FMA + F16C */
+  ACLPY_ISA_AVX512 = 1u << 2    /* AVX-512 F, BW, DQ, VL */
+};
+
+typedef struct aclpy_kernel_args {
+  unsigned char *addr[ACLPY_MAX_ARGS]; /* inputs first, then outputs; exact start of element 0 of each view */
+  unsigned char *scratch;              /* shape.scratch_bytes, shared by all passes of this launch */
+  const int64_t *params;
+} aclpy_kernel_args;
+
+typedef struct aclpy_kernel_shape {
+  int32_t passes;
+  int64_t items[ACLPY_MAX_PASSES];
+  int64_t grain[ACLPY_MAX_PASSES]; /* fewest items worth giving to a thread of its own */
+  int64_t scratch_bytes;           /* shared between passes; small: partial results only */
+  int64_t thread_scratch_bytes;    /* private to each thread for the time of one `run` */
+  double cost_ns;                  /* rough one-thread cost of the whole launch */
+} aclpy_kernel_shape;
+
+typedef void (*aclpy_kernel_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
+                                 void *thread_scratch);
+/* Returns 0, or -1 where the parameters make no sense (wrong count, negative size, overflow). */
+typedef int32_t (*aclpy_kernel_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape);
+
+typedef struct aclpy_kernel {
+  const char *name;  /* "softmax" */
+  const char *dtype; /* "f32"; "f32_f16" for a cast */
+  const char *isa;   /* "baseline", "avx2", "avx512" */
+  aclpy_kernel_run run;
+  aclpy_kernel_plan plan;
+} aclpy_kernel;
+
+/* The best kernel for this machine among the allowed ISAs, or NULL. */
+const aclpy_kernel *aclpy_kernel_find(const char *name, const char *dtype, uint32_t allowed_isas);
+/* Every kernel compiled in, for tests: index from 0, NULL past the end. */
+const aclpy_kernel *aclpy_kernel_at(size_t index);
+/* ISAs this processor can run. */
+uint32_t aclpy_isa_supported(void);
+/* ISA mask for a limit by name ("baseline", "avx2", "avx512"; "neon" = baseline of arm64); 0 for an unknown name. */
+uint32_t aclpy_isa_mask(const char *limit);
+/* Bytes of the caches of this machine (L2 of one core, last level of the socket); never 0. */
+int64_t aclpy_cache_bytes_l2(void);
+int64_t aclpy_cache_bytes_last_level(void);
+
+#endif

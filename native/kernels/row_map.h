@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Element-wise passes over a row of an instance: y[i] = f(i), streamed past the caches where asked.
+ *
+ * FULL(i) gives the vector of elements i.., PART(i, m) the same with only the first m lanes read. Streaming needs
+ * aligned addresses, so the first elements up to a line are stored normally. Element-wise work has the same bits
+ * wherever the vectors begin.
+ */
+#ifndef ACLPY_KERNELS_ROW_MAP_H
+#define ACLPY_KERNELS_ROW_MAP_H
+
+#include "define.h"
+
+/* Elements from p to the next 64-byte line, at most n. */
+ACLPY_INLINE int64_t aclpy_to_line(const void *p, int64_t size, int64_t n) {
+  const int64_t bytes = (int64_t)(-(uintptr_t)p & 63u);
+  return aclpy_min_i64(bytes / size, n);
+}
+
+#define ACLPY_MAP(y, n, streaming, FULL, PART)                                                   \
+  do {                                                                                           \
+    STORED *const y_ = (y);                                                                      \
+    const int64_t n_ = (n);                                                                      \
+    int64_t i_ = 0;                                                                              \
+    if (streaming) {                                                                             \
+      const int64_t head_ = aclpy_to_line(y_, (int64_t)sizeof(STORED), n_);                      \
+      for (; i_ < head_; i_ += aclpy_min_i64(LANES, head_ - i_)) {                               \
+        STN(y_ + i_, PART(i_, aclpy_min_i64(LANES, head_ - i_)), aclpy_min_i64(LANES, head_ - i_)); \
+      }                                                                                          \
+      for (; i_ + LANES <= n_; i_ += LANES) NT(y_ + i_, FULL(i_));                               \
+    } else {                                                                                     \
+      for (; i_ + LANES <= n_; i_ += LANES) ST(y_ + i_, FULL(i_));                               \
+    }                                                                                            \
+    if (i_ < n_) STN(y_ + i_, PART(i_, n_ - i_), n_ - i_);                                       \
+  } while (0)
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How a [outer, n, inner] problem with a reduction over n is cut into work items.
+ *
+ *   ROWS         inner == 1: an item is a row
+ *   ROW_CHUNKS   inner == 1, few or very long rows: partial results per chunk, combine per row, write per chunk
+ *   TILES        inner > 1: an item is a tile of columns, all n rows of it held in cache
+ *   TILE_CHUNKS  inner > 1, few or very long columns: as ROW_CHUNKS, with tiles
+ *
+ * Where inner is small, `group` consecutive rows are seen as one virtual row of group * inner virtual columns (memory
+ * is contiguous), so that vectors are full; the virtual columns of one real column are merged after each reduction.
+ * Which way is taken and where chunks end depends on outer, n and inner alone (for double also on its size), so that
+ * float16, bfloat16 and float32 do the same arithmetic in the same order, for any number of threads.
+ */
+#ifndef ACLPY_KERNELS_ROWS_GEOMETRY_H
+#define ACLPY_KERNELS_ROWS_GEOMETRY_H
+
+#include "define.h"
+
+enum { ACLPY_ROWS = 0, ACLPY_ROW_CHUNKS, ACLPY_TILES, ACLPY_TILE_CHUNKS };
+enum { ACLPY_BLOCK = 2048, ACLPY_ROW_CHUNK = 16384, ACLPY_TILE_MAX = 512, ACLPY_CHUNK_TILE = 32 };
+enum { ACLPY_SCRATCH_MAX = 512 * 1024, ACLPY_SCRATCH_GOOD = 256 * 1024 };
+
+typedef struct aclpy_geometry {
+  int mode;
+  int streaming; /* write past the caches */
+  int64_t outer, n, inner;
+  int64_t group;   /* real rows in a virtual row */
+  int64_t rows;    /* virtual rows */
+  int64_t columns; /* virtual columns: inner * group */
+  int64_t width;   /* virtual columns of a tile */
+  int64_t stride;  /* reals between the rows of a tile in scratch */
+  int64_t tiles;
+  int64_t chunk; /* virtual rows of a chunk */
+  int64_t chunks;
+} aclpy_geometry;
+
+ACLPY_INLINE int64_t aclpy_round16(int64_t x) { return (x + 15) / 16 * 16; }
+
+ACLPY_INLINE void aclpy_geometry_rows_(aclpy_geometry *g, int64_t real_bytes) {
+  const int few = g->outer < 8 && g->n >= 2 * ACLPY_ROW_CHUNK;
+  g->mode = few || g->n > ACLPY_SCRATCH_MAX / real_bytes ? ACLPY_ROW_CHUNKS : ACLPY_ROWS;
+  g->rows = g->n;
+  g->columns = g->width = g->stride = g->tiles = g->group = 1;
+  g->chunk = ACLPY_ROW_CHUNK;
+}
+
+ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t real_bytes) {
+  g->group = aclpy_max_i64(1, aclpy_min_i64(64 / g->inner, g->n));
+  g->columns = g->group * g->inner;
+  g->rows = aclpy_ceil_div(g->n, g->group);
+  const int64_t most = ACLPY_SCRATCH_MAX / real_bytes / 16 / g->rows * 16;
+  const int64_t good = ACLPY_SCRATCH_GOOD / real_bytes / 16 / g->rows * 16;
+  const int few = g->rows >= 4096 && g->outer <= 256 / g->inner;
+  const int fits = g->group > 1 ? most >= aclpy_round16(g->columns) : most >= 16;
+  g->mode = few || !fits ? ACLPY_TILE_CHUNKS : ACLPY_TILES;
+  int64_t width = ACLPY_CHUNK_TILE;
+  if (g->group > 1) {
+    width = g->columns;
+  } else if (g->mode == ACLPY_TILES) {
+    width = aclpy_min_i64(aclpy_max_i64(good, aclpy_min_i64(most, 32)), ACLPY_TILE_MAX);
+  }
+  g->tiles = aclpy_ceil_div(g->columns, width);
+  g->width = g->tiles == 1 ? g->columns : aclpy_round16(aclpy_ceil_div(g->columns, g->tiles));
+  g->tiles = aclpy_ceil_div(g->columns, g->width);
+  g->stride = aclpy_round16(g->width);
+  g->chunk = g->group > 1 ? 1024 : 2048;
+}
+
+/* Returns 0, or -1 where the parameters make no sense. `tensors`: how many the kernel moves (for the cache decision). */
+ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t stored_bytes,
+                                     int64_t tensors) {
+  g->outer = params[0];
+  g->n = params[1];
+  g->inner = params[2];
+  if (g->outer < 0 || g->n < 0 || g->inner < 0) return -1;
+  int64_t bytes = 0;
+  if (g->outer == 0 || g->n == 0 || g->inner == 0) {
+    g->outer = g->n = 0;
+    g->inner = 1;
+  } else if (__builtin_mul_overflow(g->outer, g->n, &bytes) || __builtin_mul_overflow(bytes, g->inner, &bytes) ||
+             __builtin_mul_overflow(bytes, tensors * stored_bytes, &bytes)) {
+    return -1;
+  }
+  g->streaming = bytes > aclpy_cache_bytes_last_level();
+  if (g->inner == 1) {
+    aclpy_geometry_rows_(g, real_bytes);
+  } else {
+    aclpy_geometry_tiles_(g, real_bytes);
+  }
+  g->chunks = aclpy_ceil_div(g->rows, g->chunk);
+  return 0;
+}
+
+/* Rows of virtual row `row` that exist, times inner: the last virtual row may be short. */
+ACLPY_INLINE int64_t aclpy_row_columns(const aclpy_geometry *g, int64_t row) {
+  return aclpy_min_i64(g->columns, g->n * g->inner - row * g->columns);
+}
+
+#endif

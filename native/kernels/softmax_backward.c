@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * softmax_backward and log_softmax_backward: params [outer, n, inner]; out may be gradOutput or output.
+ */
+#include <math.h>
+
+#include "../simd/math.h"
+#include "define.h"
+#include "reduction_plan.h"
+#include "row_map.h"
+#include "rows_geometry.h"
+
+#define ACLPY_T f32
+#include "backward_family.h"
+#define ACLPY_T f16
+#include "backward_family.h"
+#define ACLPY_T bf16
+#include "backward_family.h"
+#define ACLPY_T f64
+#include "backward_family.h"
+
+#define ROW_(name, dtype) {#name, #dtype, ACLPY_ISA_NAME, name##_run_##dtype, name##_plan_##dtype}
+
+ACLPY_KERNELS(softmax_backward) = {
+    ROW_(softmax_backward, f32),      ROW_(softmax_backward, f16),
+    ROW_(softmax_backward, bf16),     ROW_(softmax_backward, f64),
+    ROW_(log_softmax_backward, f32),  ROW_(log_softmax_backward, f16),
+    ROW_(log_softmax_backward, bf16), ROW_(log_softmax_backward, f64),
+    {0}};

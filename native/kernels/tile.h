@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Template: what the kernels share that reduce over an axis before the last one. ACLPY_T names the instance.
+ *
+ * A tile is `rows` virtual rows of `width` columns; column statistics live in small arrays, padded to whole lines.
+ */
+#include "../simd/instance.h"
+
+#ifndef ACLPY_KERNELS_TILE_H
+#define ACLPY_KERNELS_TILE_H
+
+enum { ACLPY_TILE_PAD = ACLPY_TILE_MAX + 16, ACLPY_TILE_BLOCK = 32 };
+
+/* Where the tile of one item lies. */
+typedef struct aclpy_tile {
+  int64_t outer, chunk;
+  int64_t column;     /* first virtual column */
+  int64_t width;      /* virtual columns */
+  int64_t row, rows;  /* first virtual row and number of rows */
+  int64_t offset;     /* elements from the start of the tensor to the first of the tile */
+  int64_t real;       /* first real column and how many */
+  int64_t reals;
+} aclpy_tile;
+
+ACLPY_INLINE aclpy_tile aclpy_tile_of(const aclpy_geometry *g, int64_t item, int chunked) {
+  aclpy_tile t;
+  t.column = item % g->tiles * g->width;
+  item /= g->tiles;
+  t.chunk = chunked ? item % g->chunks : 0;
+  t.outer = chunked ? item / g->chunks : item;
+  t.width = aclpy_min_i64(g->width, g->columns - t.column);
+  t.row = t.chunk * g->chunk;
+  t.rows = chunked ? aclpy_min_i64(g->chunk, g->rows - t.row) : g->rows;
+  t.offset = t.outer * g->n * g->inner + t.row * g->columns + t.column;
+  t.real = g->group > 1 ? 0 : t.column;
+  t.reals = g->group > 1 ? g->inner : t.width;
+  return t;
+}
+
+/* Columns of row `r` of the tile that exist: less than its width only in a short last virtual row. */
+ACLPY_INLINE int64_t aclpy_tile_columns(const aclpy_geometry *g, const aclpy_tile *t, int64_t r) {
+  return g->group > 1 ? aclpy_min_i64(t->width, aclpy_row_columns(g, t->row + r)) : t->width;
+}
+
+ACLPY_INLINE void aclpy_merge_sums(const aclpy_geometry *g, double *sum) {
+  for (int64_t j = 0; j < g->inner && g->group > 1; ++j) {
+    double total = 0.0;
+    for (int64_t k = 0; k < g->group; ++k) total += sum[k * g->inner + j];
+    for (int64_t k = 0; k < g->group; ++k) sum[k * g->inner + j] = total;
+  }
+}
+
+#endif
+
+/* Loads m <= LANES columns, fewer than none included. */
+ACLPY_INLINE VEC FN(tile_ld)(const STORED *p, int64_t m, REAL fill) {
+  return m >= LANES ? LD(p) : m > 0 ? LDN(p, m, fill) : V(set1)(fill);
+}
+
+/* sum += part; part = 0 */
+ACLPY_INLINE void FN(tile_flush)(double *restrict sum, REAL *restrict part, int64_t n) {
+  for (int64_t c = 0; c < n; ++c) {
+    sum[c] += (double)part[c];
+    part[c] = 0;
+  }
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Vector vocabulary for AVX-512 F, BW, DQ, VL: 16 floats, 8 doubles, tails by mask. See isa.h for the names.
+ */
+#ifndef ACLPY_SIMD_AVX512_H
+#define ACLPY_SIMD_AVX512_H
+
+#include <immintrin.h>
+
+typedef __m512 v32;
+typedef __m512d v64;
+enum { v32_LANES = 16, v64_LANES = 8 };
+
+#define ACLPY_MM _mm512
+#include "x86.h"
+
+ACLPY_INLINE __mmask16 aclpy_mask16_(int64_t n) { return (__mmask16)((1u << n) - 1u); }
+ACLPY_INLINE __mmask8 aclpy_mask8_(int64_t n) { return (__mmask8)((1u << n) - 1u); }
+
+ACLPY_INLINE float v32_hsum(v32 v) { return _mm512_reduce_add_ps(v); }
+ACLPY_INLINE double v64_hsum(v64 v) { return _mm512_reduce_add_pd(v); }
+ACLPY_INLINE float v32_hmax(v32 v) { return _mm512_reduce_max_ps(v); }
+ACLPY_INLINE double v64_hmax(v64 v) { return _mm512_reduce_max_pd(v); }
+ACLPY_INLINE double v64_first(v64 v) { return _mm512_cvtsd_f64(v); }
+
+/* The lower and upper half of the lanes as doubles. */
+ACLPY_INLINE v64 v32_widen_low(v32 v) { return _mm512_cvtps_pd(_mm512_castps512_ps256(v)); }
+ACLPY_INLINE v64 v32_widen_high(v32 v) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1)); }
+
+/* p * 2^n, rounded once (subnormal and infinite results too); n integral, shifted = n + the rounding constant. */
+ACLPY_INLINE v32 v32_scale(v32 p, v32 shifted, v32 n) {
+  (void)shifted;
+  return _mm512_scalef_ps(p, n);
+}
+ACLPY_INLINE v64 v64_scale(v64 p, v64 shifted, v64 n) {
+  (void)shifted;
+  return _mm512_scalef_pd(p, n);
+}
+
+/* Exponent of a positive normal number, and its significand in [1, 2). */
+ACLPY_INLINE v64 v64_exponent(v64 x) { return _mm512_getexp_pd(x); }
+ACLPY_INLINE v64 v64_significand(v64 x) { return _mm512_getmant_pd(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src); }
+/* a where x > limit, else b. */
+ACLPY_INLINE v64 v64_pick_greater(v64 x, v64 limit, v64 a, v64 b) {
+  return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(x, limit, _CMP_GT_OQ), b, a);
+}
+ACLPY_INLINE v64 v64_div(v64 a, v64 b) { return _mm512_div_pd(a, b); }
+
+ACLPY_INLINE v32 ldn_f32(const float *p, int64_t n, float fill) {
+  return _mm512_mask_loadu_ps(_mm512_set1_ps(fill), aclpy_mask16_(n), p);
+}
+ACLPY_INLINE void stn_f32(float *p, v32 v, int64_t n) { _mm512_mask_storeu_ps(p, aclpy_mask16_(n), v); }
+ACLPY_INLINE v64 ldn_f64(const double *p, int64_t n, double fill) {
+  return _mm512_mask_loadu_pd(_mm512_set1_pd(fill), aclpy_mask8_(n), p);
+}
+ACLPY_INLINE void stn_f64(double *p, v64 v, int64_t n) { _mm512_mask_storeu_pd(p, aclpy_mask8_(n), v); }
+
+enum { ACLPY_CVT_ROUND_ = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
+ACLPY_INLINE __m256i aclpy_f16_pack_(v32 v) { return _mm512_cvtps_ph(v, ACLPY_CVT_ROUND_); }
+ACLPY_INLINE v32 ld_f16(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)); }
+ACLPY_INLINE v32 ldn_f16(const uint16_t *p, int64_t n, float fill) {
+  const __mmask16 mask = aclpy_mask16_(n);
+  return _mm512_mask_blend_ps(mask, _mm512_set1_ps(fill), _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask, p)));
+}
+ACLPY_INLINE void st_f16(uint16_t *p, v32 v) { _mm256_storeu_si256((__m256i *)p, aclpy_f16_pack_(v)); }
+ACLPY_INLINE void stn_f16(uint16_t *p, v32 v, int64_t n) {
+  _mm256_mask_storeu_epi16(p, aclpy_mask16_(n), aclpy_f16_pack_(v));
+}
+ACLPY_INLINE void nt_f16(uint16_t *p, v32 v) { _mm256_stream_si256((__m256i *)p, aclpy_f16_pack_(v)); }
+
+ACLPY_INLINE v32 aclpy_bf16_unpack_(__m256i h) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
+}
+/* Not the AVX-512-BF16 instruction: that one flushes subnormals to zero. */
+ACLPY_INLINE __m256i aclpy_bf16_pack_(v32 v) {
+  const __m512i bits = _mm512_castps_si512(v);
+  const __m512i high = _mm512_srli_epi32(bits, 16);
+  const __m512i odd = _mm512_and_si512(high, _mm512_set1_epi32(1));
+  const __m512i rounded =
+      _mm512_srli_epi32(_mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd), 16);
+  const __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
+  return _mm512_cvtepi32_epi16(_mm512_mask_or_epi32(rounded, nan, high, _mm512_set1_epi32(0x40)));
+}
+ACLPY_INLINE v32 ld_bf16(const uint16_t *p) { return aclpy_bf16_unpack_(_mm256_loadu_si256((const __m256i *)p)); }
+ACLPY_INLINE v32 ldn_bf16(const uint16_t *p, int64_t n, float fill) {
+  const __mmask16 mask = aclpy_mask16_(n);
+  return _mm512_mask_blend_ps(mask, _mm512_set1_ps(fill), aclpy_bf16_unpack_(_mm256_maskz_loadu_epi16(mask, p)));
+}
+ACLPY_INLINE void st_bf16(uint16_t *p, v32 v) { _mm256_storeu_si256((__m256i *)p, aclpy_bf16_pack_(v)); }
+ACLPY_INLINE void stn_bf16(uint16_t *p, v32 v, int64_t n) {
+  _mm256_mask_storeu_epi16(p, aclpy_mask16_(n), aclpy_bf16_pack_(v));
+}
+ACLPY_INLINE void nt_bf16(uint16_t *p, v32 v) { _mm256_stream_si256((__m256i *)p, aclpy_bf16_pack_(v)); }
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Names for one instance of a kernel template: included (again and again) after ACLPY_T is set to f32 f16 bf16 or f64.
+ *
+ * STORED is the type in memory, REAL the type of the arithmetic, VEC a vector of REAL with LANES lanes, V(op) an
+ * operation on it, LD LDN ST STN NT the memory accesses of STORED, LDNR STNR partial ones of REAL, FN(name) a function name of this instance.
+ * A template ends with including instance_end.h, which takes the names away.
+ */
+#include "isa.h"
+
+#ifndef ACLPY_SIMD_INSTANCE_H
+#define ACLPY_SIMD_INSTANCE_H
+
+typedef float aclpy_stored_f32, aclpy_real_f32, aclpy_real_f16, aclpy_real_bf16;
+typedef uint16_t aclpy_stored_f16, aclpy_stored_bf16;
+typedef double aclpy_stored_f64, aclpy_real_f64;
+
+#define ACLPY_V_f32 v32
+#define ACLPY_V_f16 v32
+#define ACLPY_V_bf16 v32
+#define ACLPY_V_f64 v64
+
+#define ACLPY_LDNR_f32 ldn_f32
+#define ACLPY_LDNR_f16 ldn_f32
+#define ACLPY_LDNR_bf16 ldn_f32
+#define ACLPY_LDNR_f64 ldn_f64
+#define ACLPY_STNR_f32 stn_f32
+#define ACLPY_STNR_f16 stn_f32
+#define ACLPY_STNR_bf16 stn_f32
+#define ACLPY_STNR_f64 stn_f64
+
+/* 1 where results are stored as they are computed. */
+#define ACLPY_PLAIN_f32 1
+#define ACLPY_PLAIN_f16 0
+#define ACLPY_PLAIN_bf16 0
+#define ACLPY_PLAIN_f64 1
+
+#endif
+
+#define STORED ACLPY_PASTE2(aclpy_stored_, ACLPY_T)
+#define REAL ACLPY_PASTE2(aclpy_real_, ACLPY_T)
+#define VEC ACLPY_PASTE2(ACLPY_V_, ACLPY_T)
+#define V(op) ACLPY_PASTE3(VEC, _, op)
+#define LANES ((int64_t)V(LANES))
+#define LD ACLPY_PASTE2(ld_, ACLPY_T)
+#define LDN ACLPY_PASTE2(ldn_, ACLPY_T)
+#define ST ACLPY_PASTE2(st_, ACLPY_T)
+#define STN ACLPY_PASTE2(stn_, ACLPY_T)
+#define NT ACLPY_PASTE2(nt_, ACLPY_T)
+#define LDNR ACLPY_PASTE2(ACLPY_LDNR_, ACLPY_T)
+#define STNR ACLPY_PASTE2(ACLPY_STNR_, ACLPY_T)
+#define PLAIN ACLPY_PASTE2(ACLPY_PLAIN_, ACLPY_T)
+#define FN(name) ACLPY_PASTE3(name, _, ACLPY_T)

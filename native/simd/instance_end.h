@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Takes away the names of instance.h, so that the next instance can be made.
+ */
+#undef STORED
+#undef REAL
+#undef VEC
+#undef V
+#undef LANES
+#undef LD
+#undef LDN
+#undef ST
+#undef STN
+#undef NT
+#undef LDNR
+#undef STNR
+#undef PLAIN
+#undef FN
+#undef ACLPY_T

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Picks the vector vocabulary of the ISA this translation unit is compiled for (-DACLPY_KERNEL_ISA=<name>).
+ *
+ * Every vocabulary offers the same names, so that a kernel is written once:
+ *   v32 / v64           a vector of float / double, v32_LANES / v64_LANES of them
+ *   v32_set1 load store stream add sub mul fma fnma max min hsum hmax first scale
+ *   ld_<t> ldn_<t> st_<t> stn_<t> nt_<t>   memory <-> vector for t = f32 f16 bf16 f64: whole vector, the first n lanes
+ *                       (the rest filled), whole vector past the caches (aligned to a whole vector)
+ * max(a, b) and min(a, b) give b where either is NaN on x86 (NEON: NaN); callers must be right with both.
+ * fma rounds once where the ISA can, twice in the x86 baseline.
+ */
+#ifndef ACLPY_SIMD_ISA_H
+#define ACLPY_SIMD_ISA_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define ACLPY_PASTE2_(a, b) a##b
+#define ACLPY_PASTE2(a, b) ACLPY_PASTE2_(a, b)
+#define ACLPY_PASTE3_(a, b, c) a##b##c
+#define ACLPY_PASTE3(a, b, c) ACLPY_PASTE3_(a, b, c)
+#define ACLPY_STRING_(a) #a
+#define ACLPY_STRING(a) ACLPY_STRING_(a)
+
+#define ACLPY_INLINE static inline __attribute__((always_inline, unused))
+#define ACLPY_LIKELY(x) __builtin_expect(!!(x), 1)
+/* Into the second-level cache; any address is allowed. */
+#define ACLPY_PREFETCH(address) __builtin_prefetch((const void *)(uintptr_t)(address), 0, 2)
+
+#ifndef ACLPY_KERNEL_ISA
+#error "define ACLPY_KERNEL_ISA: -DACLPY_KERNEL_ISA=baseline|avx2|avx512 (tools/kernel_list.py --flags <isa> prints it)"
+#endif
+
+#define ACLPY_ISA_RANK_baseline 1
+#define ACLPY_ISA_RANK_avx2 2
+#define ACLPY_ISA_RANK_avx512 3
+#define ACLPY_ISA_RANK ACLPY_PASTE2(ACLPY_ISA_RANK_, ACLPY_KERNEL_ISA)
+
+#include "half.h"
+
+#if ACLPY_ISA_RANK == 3
+#include "avx512.h"
+#elif ACLPY_ISA_RANK == 2
+#include "avx2.h"
+#elif ACLPY_ISA_RANK == 1 && defined(__x86_64__)
+#include "sse2.h"
+#elif ACLPY_ISA_RANK == 1 && defined(__aarch64__)
+#include "neon.h"
+#elif ACLPY_ISA_RANK == 1
+#include "generic.h"
+#else
+#error "unknown ACLPY_KERNEL_ISA"
+#endif
+
+#endif

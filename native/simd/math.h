@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * exp for v32 and v64, log for v64, from the primitives of the vocabulary.
+ *
+ * exp: n = round(x / ln 2), r = x - n ln 2 with ln 2 in two parts (the first short enough for n * part to be exact),
+ * a polynomial of least largest relative error on |r| <= ln(2)/2 (Remez; 2e-9 and 4e-18), then one scaling by 2^n.
+ * The arguments are clamped to where the result is already 0 or infinite; NaN passes through.
+ * log: m * 2^e with m in [sqrt(1/2), sqrt(2)), s = (m - 1) / (m + 1), the odd series of 2 atanh(s).
+ */
+#ifndef ACLPY_SIMD_MATH_H
+#define ACLPY_SIMD_MATH_H
+
+#include "isa.h"
+
+ACLPY_INLINE v32 v32_exp_core_(v32 x) {
+  const v32 magic = v32_set1(0x1.8p23f);
+  const v32 shifted = v32_fma(x, v32_set1(0x1.715476p+0f), magic);
+  const v32 n = v32_sub(shifted, magic);
+  v32 r = v32_fnma(n, v32_set1(0x1.62ep-1f), x);
+  r = v32_fnma(n, v32_set1(0x1.0bfbe8p-15f), r);
+  v32 p = v32_set1(0x1.6ae720p-10f);
+  p = v32_fma(p, r, v32_set1(0x1.126792p-7f));
+  p = v32_fma(p, r, v32_set1(0x1.555822p-5f));
+  p = v32_fma(p, r, v32_set1(0x1.55541ap-3f));
+  p = v32_fma(p, r, v32_set1(0x1.fffffcp-2f));
+  p = v32_fma(p, r, v32_set1(1.0f));
+  p = v32_fma(p, r, v32_set1(1.0f));
+  return v32_scale(p, shifted, n);
+}
+
+/* x <= 0 (or NaN). */
+ACLPY_INLINE v32 v32_exp_negative(v32 x) { return v32_exp_core_(v32_max(v32_set1(-104.0f), x)); }
+ACLPY_INLINE v32 v32_exp(v32 x) {
+  return v32_exp_core_(v32_min(v32_set1(89.0f), v32_max(v32_set1(-104.0f), x)));
+}
+
+ACLPY_INLINE v64 v64_exp_core_(v64 x) {
+  const v64 magic = v64_set1(0x1.8p52);
+  const v64 shifted = v64_fma(x, v64_set1(0x1.71547652b82fep+0), magic);
+  const v64 n = v64_sub(shifted, magic);
+  v64 r = v64_fnma(n, v64_set1(0x1.62e42feep-1), x);
+  r = v64_fnma(n, v64_set1(0x1.a39ef35793c76p-33), r);
+  v64 p = v64_set1(0x1.ad7f6f0e24922p-26);
+  p = v64_fma(p, r, v64_set1(0x1.28ad72cd4ab37p-22));
+  p = v64_fma(p, r, v64_set1(0x1.71df255235e0bp-19));
+  p = v64_fma(p, r, v64_set1(0x1.a0199a0c66195p-16));
+  p = v64_fma(p, r, v64_set1(0x1.a01a012a57b5ep-13));
+  p = v64_fma(p, r, v64_set1(0x1.6c16c1842a126p-10));
+  p = v64_fma(p, r, v64_set1(0x1.1111111127be5p-7));
+  p = v64_fma(p, r, v64_set1(0x1.555555555087cp-5));
+  p = v64_fma(p, r, v64_set1(0x1.55555555554fap-3));
+  p = v64_fma(p, r, v64_set1(0x1.000000000000ap-1));
+  p = v64_fma(p, r, v64_set1(1.0));
+  p = v64_fma(p, r, v64_set1(1.0));
+  return v64_scale(p, shifted, n);
+}
+
+/* x <= 0 (or NaN). */
+ACLPY_INLINE v64 v64_exp_negative(v64 x) { return v64_exp_core_(v64_max(v64_set1(-746.0), x)); }
+ACLPY_INLINE v64 v64_exp(v64 x) { return v64_exp_core_(v64_min(v64_set1(710.0), v64_max(v64_set1(-746.0), x))); }
+
+/* x normal and positive, or NaN (which stays). */
+ACLPY_INLINE v64 v64_log(v64 x) {
+  const v64 one = v64_set1(1.0);
+  v64 e = v64_exponent(x);
+  v64 m = v64_significand(x);
+  const v64 root = v64_set1(0x1.6a09e667f3bcdp+0);
+  e = v64_pick_greater(m, root, v64_add(e, one), e);
+  m = v64_pick_greater(m, root, v64_mul(m, v64_set1(0.5)), m);
+  const v64 f = v64_sub(m, one);
+  const v64 s = v64_div(f, v64_add(m, one));
+  const v64 q = v64_mul(s, s);
+  v64 p = v64_set1(2.0 / 21.0);
+  p = v64_fma(p, q, v64_set1(2.0 / 19.0));
+  p = v64_fma(p, q, v64_set1(2.0 / 17.0));
+  p = v64_fma(p, q, v64_set1(2.0 / 15.0));
+  p = v64_fma(p, q, v64_set1(2.0 / 13.0));
+  p = v64_fma(p, q, v64_set1(2.0 / 11.0));
+  p = v64_fma(p, q, v64_set1(2.0 / 9.0));
+  p = v64_fma(p, q, v64_set1(2.0 / 7.0));
+  p = v64_fma(p, q, v64_set1(2.0 / 5.0));
+  p = v64_fma(p, q, v64_set1(2.0 / 3.0));
+  p = v64_fma(v64_mul(p, q), s, v64_add(s, s));
+  p = v64_fma(e, v64_set1(0x1.a39ef35793c76p-33), p);
+  p = v64_fma(e, v64_set1(0x1.62e42feep-1), p);
+  /* x + -x is 0 for numbers and NaN for NaN. */
+  return v64_add(p, v64_sub(x, x));
+}
+
+ACLPY_INLINE double aclpy_exp_negative_f64(double x) { return v64_first(v64_exp_negative(v64_set1(x))); }
+ACLPY_INLINE double aclpy_log_f64(double x) { return v64_first(v64_log(v64_set1(x))); }
+
+#endif

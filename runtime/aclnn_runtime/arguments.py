@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python values as C arguments: what no C compiler would take is status 100000 with a sentence."""
+
+from __future__ import annotations
+
+import operator
+from typing import Final
+
+import numpy as np
+
+from aclnn_runtime.errors import fail
+
+__all__ = ["SIZE_MAX", "as_int", "as_int32", "as_size", "as_uint32", "describe"]
+
+SIZE_MAX: Final = 2**64 - 1
+_LONGEST_REPR: Final = 60
+
+
+def describe(value: object) -> str:
+    """What a wrong argument is, in a few words for the "got" line."""
+    if value is None:
+        return "None"
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} array of shape {value.shape}, strides {value.strides} bytes"
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001  # a broken repr must not hide the caller's real mistake
+        text = "unprintable"
+    if len(text) > _LONGEST_REPR:
+        text = text[: _LONGEST_REPR - 1] + "…"
+    return f"{type(value).__name__} {text}"
+
+
+def as_int(function: str, argument: str, value: object, *, low: int, high: int) -> int:
+    """An integer argument in [low, high].
+
+    Parameters
+    ----------
+    function, argument : str
+        C names for the error text.
+    value : object
+        An int or anything with ``__index__`` (NumPy integers, enumeration members), but no bool.
+    low, high : int
+        Bounds of the C type, both included.
+
+    Returns
+    -------
+    int
+        The value.
+
+    Raises
+    ------
+    AclError
+        100000 for another type or a value that the C type cannot hold.
+    """
+    if type(value) is not int:
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            fail(
+                function,
+                argument,
+                what="has the wrong type",
+                got=describe(value),
+                expected="an integer",
+                fix=f"pass {argument} as an int",
+            )
+        try:
+            value = operator.index(value)
+        except TypeError:
+            fail(
+                function,
+                argument,
+                what="has the wrong type",
+                got=describe(value),
+                expected="one integer",
+                fix=f"pass {argument} as an int",
+            )
+    if not low <= value <= high:
+        fail(
+            function,
+            argument,
+            what="is out of the range of its C type",
+            got=str(value),
+            expected=f"an integer from {low} to {high}",
+            fix=f"check how {argument} was computed",
+        )
+    return value
+
+
+def as_size(function: str, argument: str, value: object) -> int:
+    """A ``size_t`` or an address."""
+    if type(value) is int and 0 <= value <= SIZE_MAX:
+        return value
+    return as_int(function, argument, value, low=0, high=SIZE_MAX)
+
+
+def as_int32(function: str, argument: str, value: object) -> int:
+    """An ``int32_t`` or an enumeration."""
+    return as_int(function, argument, value, low=-(2**31), high=2**31 - 1)
+
+
+def as_uint32(function: str, argument: str, value: object) -> int:
+    """A ``uint32_t``."""
+    return as_int(function, argument, value, low=0, high=2**32 - 1)

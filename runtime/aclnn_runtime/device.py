@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device: where memory is and streams run; the thread's current device."""
+
+from __future__ import annotations
+
+import re
+
+from aclnn_native import ffi, lib
+from aclnn_runtime.arguments import as_int32, describe
+from aclnn_runtime.enums import ACL_MEM_MALLOC_HUGE_FIRST, aclrtMemMallocPolicy
+from aclnn_runtime.errors import INVALID_HANDLE, fail, raise_last
+from aclnn_runtime.event import Event, create_plain
+from aclnn_runtime.memory import Buffer, malloc
+from aclnn_runtime.noun import Noun
+from aclnn_runtime.stream import Stream, create_stream
+
+__all__ = ["Device", "device_count", "get_device", "reset_device", "set_device"]
+
+_SPELLING = re.compile(r"cpu:(\d{1,9})")
+
+
+class Device(Noun):
+    """A device, by number or by name: ``Device(0)`` is ``Device("cpu:0")``.
+
+    It stands for the device's primary context, which it holds until it is closed. It needs
+    neither ``aclInit`` nor ``aclrtSetDevice`` and leaves the thread's current context alone.
+
+    Parameters
+    ----------
+    index : int or str
+        Number of the device, or ``"cpu:<number>"``.
+
+    Attributes
+    ----------
+    index : int
+        Number of the device.
+
+    Raises
+    ------
+    AclError
+        107001 if there is no such device; 100000 for another type or spelling.
+    """
+
+    __slots__ = ("_ctx", "_index")
+    _ctx: int
+    _index: int
+
+    def __init__(self, index: int | str = 0) -> None:
+        self._open = False
+        number = _parse(index)
+        handle = ffi.new("aclpy_handle *")
+        status = lib.aclpy_primary_retain(number, handle)
+        if status:
+            raise_last(status)
+        self._index = number
+        self._ctx = int(handle[0])
+        self._open = True
+
+    @property
+    def index(self) -> int:
+        """Number of the device."""
+        return self._index
+
+    def create_stream(self) -> Stream:
+        """A new stream on this device.
+
+        Returns
+        -------
+        Stream
+            Its methods need no current context.
+
+        Raises
+        ------
+        AclError
+            107017 if the device is closed; 207008 if there are too many streams.
+
+        Notes
+        -----
+        Never blocks.
+        """
+        return create_stream(self._context("Device.create_stream"), keepalive=self)
+
+    def create_event(self) -> Event:
+        """A new event of the ``aclrtCreateEvent`` kind: it keeps time and can be waited for.
+
+        Returns
+        -------
+        Event
+            Not recorded yet.
+
+        Raises
+        ------
+        AclError
+            107017 if the device is closed.
+
+        Notes
+        -----
+        Never blocks.
+        """
+        return create_plain(self._context("Device.create_event"), keepalive=self)
+
+    def malloc(
+        self, nbytes: int, policy: aclrtMemMallocPolicy = ACL_MEM_MALLOC_HUGE_FIRST
+    ) -> Buffer:
+        """Allocate device memory; its content is undefined.
+
+        Parameters
+        ----------
+        nbytes : int
+            Size, at least 1 [bytes].
+        policy : aclrtMemMallocPolicy
+            Kind of pages.
+
+        Returns
+        -------
+        Buffer
+            Freed when it is closed or garbage collected.
+
+        Raises
+        ------
+        AclError
+            100000 for size 0; 207001 if the memory is used up; 107017 if the device is closed.
+
+        Notes
+        -----
+        Never waits for queued work.
+        """
+        context = self._context("Device.malloc")
+        return malloc(context, nbytes, policy, frees_itself=True, keepalive=self)
+
+    def synchronize(self) -> None:
+        """Wait until all streams made on this device have run what is queued.
+
+        Raises
+        ------
+        AclError
+            The status of a task that failed; 107017 if the device is closed.
+
+        Notes
+        -----
+        Blocks the calling thread, without the GIL. Streams of explicitly created contexts are
+        not waited for.
+        """
+        status = lib.aclpy_synchronize_device(self._context("Device.synchronize"))
+        if status:
+            raise_last(status)
+
+    def close(self) -> None:
+        """Let go of the primary context; a second call does nothing.
+
+        Notes
+        -----
+        Close what was made on the device first: the last one to let go of the primary context
+        ends its streams and events.
+        """
+        if self._open:
+            self._open = False
+            status = lib.aclpy_primary_release(self._ctx)
+            if status:
+                raise_last(status)
+
+    def __repr__(self) -> str:
+        state = "" if self._open else " (closed)"
+        return f"Device('cpu:{getattr(self, '_index', '?')}'){state}"
+
+    def __del__(self) -> None:
+        if getattr(self, "_open", False):
+            self._open = False
+            lib.aclpy_primary_release(self._ctx)
+
+    def _context(self, function: str) -> int:
+        if not self._open:
+            fail(
+                function,
+                "device",
+                what="is closed",
+                got=repr(self),
+                expected="an open Device",
+                fix=f"make a new one, Device({self._index})",
+                status=INVALID_HANDLE,
+            )
+        return self._ctx
+
+
+def _parse(index: object) -> int:
+    if not isinstance(index, str):
+        return as_int32("Device", "index", index)
+    match = _SPELLING.fullmatch(index)
+    if match is None:
+        fail(
+            "Device",
+            "index",
+            what="is no name of a device",
+            got=describe(index),
+            expected='a number, or "cpu:<number>"',
+            fix='write Device(0) or Device("cpu:0")',
+        )
+    return int(match[1])
+
+
+def set_device(device: object) -> None:
+    """``aclrtSetDevice``."""
+    status = lib.aclpy_set_device(as_int32("aclrtSetDevice", "deviceId", device))
+    if status:
+        raise_last(status)
+
+
+def reset_device(device: object) -> None:
+    """``aclrtResetDevice``."""
+    status = lib.aclpy_reset_device(as_int32("aclrtResetDevice", "deviceId", device))
+    if status:
+        raise_last(status)
+
+
+def get_device() -> int:
+    """Device of the calling thread's current context."""
+    device = ffi.new("int32_t *")
+    status = lib.aclpy_get_device(device)
+    if status:
+        raise_last(status)
+    return int(device[0])
+
+
+def device_count() -> int:
+    """Number of devices."""
+    number = ffi.new("uint32_t *")
+    status = lib.aclpy_device_count(number)
+    if status:
+        raise_last(status)
+    return int(number[0])
+
+
+def synchronize_current() -> None:
+    """Wait for all streams of the calling thread's current context."""
+    status = lib.aclpy_synchronize_device(0)
+    if status:
+        raise_last(status)

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statuses as exceptions: AclError for the runtime, AclnnError for operators.
+
+::
+
+    RuntimeError
+      AclError        any acl* or aclrt* call that answered with a status other than 0
+        AclnnError    an aclnn* call
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from aclnn_native import ffi, lib
+from aclnn_runtime import failures
+from aclnn_runtime.status_table import STATUSES
+from aclnn_runtime.status_table import status_name as _status_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typing_extensions import Self
+
+__all__ = [
+    "HOST_FUNCTION_FAILED",
+    "INVALID_HANDLE",
+    "INVALID_PARAM",
+    "PARAM_INVALID",
+    "AclError",
+    "AclnnError",
+    "fail",
+    "format_message",
+    "raise_last",
+]
+
+INVALID_PARAM = 100000
+PARAM_INVALID = 107000
+INVALID_HANDLE = 107017
+HOST_FUNCTION_FAILED = 507000
+
+_MEANINGS = {value: meaning for _, value, meaning in STATUSES}
+
+
+def format_message(
+    function: str,
+    argument: str,
+    got: str,
+    expected: str,
+    fix: str,
+    status: int,
+    *,
+    what: str = "",
+) -> str:
+    """Text of an error: what, which, got, expected, fix.
+
+    Parameters
+    ----------
+    function : str
+        The C function, the noun's method or the operator that failed.
+    argument : str
+        C name of the offending parameter; empty when no single one is to blame.
+    got, expected, fix : str
+        The three lines below the first one; an empty one is left out.
+    status : int
+        The status, printed last with its name.
+    what : str
+        What is wrong with the argument, after "argument 'x' ".
+
+    Returns
+    -------
+    str
+        Up to four lines, without a line break at the end.
+    """
+    if argument:
+        first = f"{function}: argument '{argument}' {what or 'was refused'}"
+    else:
+        first = f"{function}: {what or 'failed'}"
+    lines = [first]
+    lines += [
+        f"  {label:9} {text}"
+        for label, text in (("got:", got), ("expected:", expected), ("fix:", fix))
+        if text
+    ]
+    return "\n".join(lines) + f"      [{_status_name(status)} {status}]"
+
+
+class AclError(RuntimeError):
+    """A call that answered with a status other than 0.
+
+    Attributes
+    ----------
+    status : int
+        The number that the C call returns.
+    status_name : str
+        Its name.
+    operator : str
+        The function or operator that failed.
+    argument : str or None
+        C name of the parameter to blame, where there is one.
+    hint : str or None
+        What to do about it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = INVALID_PARAM,
+        operator: str = "",
+        argument: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.operator = operator
+        self.argument = argument
+        self.hint = hint
+
+    @property
+    def status_name(self) -> str:
+        """Name of the status."""
+        return _status_name(self.status)
+
+    @classmethod
+    def build(
+        cls,
+        status: int,
+        *,
+        function: str,
+        argument: str = "",
+        what: str = "",
+        got: str = "",
+        expected: str = "",
+        fix: str = "",
+    ) -> Self:
+        """An error with the text of `format_message`; it is returned, not raised."""
+        return cls(
+            format_message(function, argument, got, expected, fix, status, what=what),
+            status=status,
+            operator=function,
+            argument=argument or None,
+            hint=fix or None,
+        )
+
+    def __reduce__(self) -> tuple[Callable[..., AclError], tuple[object, ...], dict[str, object]]:
+        return type(self), self.args, self.__dict__.copy()
+
+
+class AclnnError(AclError):
+    """An aclnn* call that answered with a status other than 0."""
+
+
+def fail(
+    function: str,
+    argument: str,
+    *,
+    got: str,
+    expected: str,
+    fix: str,
+    what: str = "",
+    status: int = INVALID_PARAM,
+    error: type[AclError] = AclError,
+) -> NoReturn:
+    """Raise an error found on the Python side; its text joins the thread's recent messages."""
+    raised = error.build(
+        status,
+        function=function,
+        argument=argument,
+        what=what,
+        got=got,
+        expected=expected,
+        fix=fix,
+    )
+    lib.aclpy_error_push(status, str(raised).encode())
+    raise raised
+
+
+def _text(field: object) -> str:
+    raw: bytes = ffi.string(field)
+    return raw.decode("utf-8", "replace")
+
+
+def raise_last(status: int, *, error: type[AclError] = AclError) -> NoReturn:
+    """Raise what the native library has to say about the call that has just failed.
+
+    Parameters
+    ----------
+    status : int
+        The status that the call returned; never 0.
+    error : type[AclError]
+        Class to raise.
+
+    Raises
+    ------
+    AclError
+        Always. The exception of a failed host function is its ``__cause__``.
+    """
+    meaning = _MEANINGS.get(status, "")
+    last = lib.aclpy_error_last()
+    if not last or last.status != status:
+        raise error.build(status, function="aclnn_py", what=meaning)
+    cause = failures.take(int(last.token)) if last.token else None
+    argument = _text(last.argument)
+    raise error.build(
+        status,
+        function=_text(last.function),
+        argument=argument,
+        what=f"was refused ({meaning})" if argument and meaning else meaning,
+        got=_text(last.got),
+        expected=_text(last.expected),
+        fix=_text(last.hint),
+    ) from cause

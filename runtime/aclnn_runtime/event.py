@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Event: a point in a stream's queue."""
+
+from __future__ import annotations
+
+from aclnn_native import ffi, lib
+from aclnn_runtime.arguments import as_uint32
+from aclnn_runtime.errors import raise_last
+from aclnn_runtime.noun import HandleNoun, handle_of
+
+__all__ = ["Event", "create_plain"]
+
+_synchronize = lib.aclpy_event_synchronize
+
+
+class Event(HandleNoun):
+    """A point in a stream's queue, to wait for and to measure time by.
+
+    Made by ``Device.create_event()``, ``Stream.record()`` or ``aclrtCreateEvent()``.
+    """
+
+    __slots__ = ("_keepalive", "_owned")
+    _door = "Device.create_event(), Stream.record() or aclrtCreateEvent()"
+    _owned: bool
+    _keepalive: object
+
+    @classmethod
+    def _adopt(cls, handle: int, *, owned: bool = True, keepalive: object = None) -> Event:
+        event = cls.__new__(cls)
+        event._open = True
+        event._handle = handle
+        event._owned = owned
+        event._keepalive = keepalive
+        return event
+
+    @classmethod
+    def from_handle(cls, handle: int) -> Event:
+        """An event that somebody else owns; closing this object leaves it alone."""
+        return cls._adopt(handle, owned=False)
+
+    def synchronize(self) -> None:
+        """Wait until the work recorded last has been done; at once if nothing was recorded.
+
+        Raises
+        ------
+        AclError
+            107017 if the event is closed.
+
+        Notes
+        -----
+        Blocks the calling thread, without the GIL.
+        """
+        synchronize_event(self._handle)
+
+    def query(self) -> bool:
+        """Whether the work recorded last has been done.
+
+        Returns
+        -------
+        bool
+            False as long as it has not, and before the first record.
+
+        Raises
+        ------
+        AclError
+            107017 if the event is closed.
+
+        Notes
+        -----
+        Never blocks.
+        """
+        return query_event(self._handle) == 1
+
+    def elapsed_ms(self, end: Event) -> float:
+        """Time from this event to a later one.
+
+        Parameters
+        ----------
+        end : Event
+            The later event; both recorded and done.
+
+        Returns
+        -------
+        float
+            Time between them [ms]; negative if `end` came first.
+
+        Raises
+        ------
+        AclError
+            507000 if one was never recorded; 107006 if one is not done or keeps no time; 107017
+            if one is closed.
+
+        Notes
+        -----
+        Never blocks; synchronise `end` first.
+        """
+        return elapsed_ms(self._handle, handle_of("Event.elapsed_ms", "end", end, Event))
+
+    def close(self) -> None:
+        """Give the event back; a second call does nothing.
+
+        Notes
+        -----
+        Returns at once, also while a record or a wait of it is queued.
+        """
+        if self._open:
+            self._open = False
+            self._keepalive = None
+            if self._owned:
+                self._check_closing(lib.aclpy_event_destroy(self._handle))
+
+    def __del__(self) -> None:
+        if getattr(self, "_owned", False) and self._open:
+            self._open = False
+            lib.aclpy_event_destroy(self._handle)
+
+
+def create_plain(context: int, *, keepalive: object = None) -> Event:
+    """``aclrtCreateEvent`` in `context` (0: the thread's current one)."""
+    return _create(context, lib.ACLPY_EVENT_PLAIN, 0, keepalive)
+
+
+def create_with_flag(context: int, flag: object) -> Event:
+    """``aclrtCreateEventWithFlag``."""
+    bits = as_uint32("aclrtCreateEventWithFlag", "flag", flag)
+    return _create(context, lib.ACLPY_EVENT_WITH_FLAG, bits, None)
+
+
+def create_ex_with_flag(context: int, flag: object) -> Event:
+    """``aclrtCreateEventExWithFlag``."""
+    bits = as_uint32("aclrtCreateEventExWithFlag", "flag", flag)
+    return _create(context, lib.ACLPY_EVENT_EX_WITH_FLAG, bits, None)
+
+
+def destroy_event(event: object) -> None:
+    """``aclrtDestroyEvent``."""
+    status = lib.aclpy_event_destroy(handle_of("aclrtDestroyEvent", "event", event, Event))
+    if status:
+        raise_last(status)
+    assert isinstance(event, Event)
+    event._open = False
+    event._keepalive = None
+
+
+def synchronize_event(event: int) -> None:
+    """Wait for an event by handle."""
+    status = _synchronize(event)
+    if status:
+        raise_last(status)
+
+
+def query_event(event: int) -> int:
+    """The recorded status of an event by handle: 0 not ready, 1 complete."""
+    recorded = ffi.new("int32_t *")
+    status = lib.aclpy_event_query(event, recorded)
+    if status:
+        raise_last(status)
+    return int(recorded[0])
+
+
+def elapsed_ms(start: int, end: int) -> float:
+    """Time between two events by handle [ms]."""
+    milliseconds = ffi.new("float *")
+    status = lib.aclpy_event_elapsed_ms(start, end, milliseconds)
+    if status:
+        raise_last(status)
+    return float(milliseconds[0])
+
+
+def _create(context: int, kind: int, flags: int, keepalive: object) -> Event:
+    handle = ffi.new("aclpy_handle *")
+    status = lib.aclpy_event_create(context, kind, flags, handle)
+    if status:
+        raise_last(status)
+    return Event._adopt(int(handle[0]), keepalive=keepalive)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exceptions of failed host functions, kept until the synchronise that reports them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from itertools import count
+from threading import Lock
+from typing import Final
+
+__all__ = ["keep", "new_token", "take"]
+
+# A stream reports one failure per synchronise, so the exceptions of further ones are never asked
+# for. The bound keeps them from piling up.
+CAPACITY: Final = 1024
+
+_kept: OrderedDict[int, BaseException] = OrderedDict()
+_lock = Lock()
+_tokens = count(1)
+
+
+def new_token() -> int:
+    """A number that no other task or step has."""
+    return next(_tokens)
+
+
+def keep(token: int, exception: BaseException) -> None:
+    """Remember the exception of the task that was submitted with `token`."""
+    with _lock:
+        _kept[token] = exception
+        while len(_kept) > CAPACITY:
+            _kept.popitem(last=False)
+
+
+def take(token: int) -> BaseException | None:
+    """Hand over the exception kept for `token`, once."""
+    with _lock:
+        return _kept.pop(token, None)

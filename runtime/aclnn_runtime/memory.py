@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Buffer: a piece of device memory, or of pinned host memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn, TypedDict
+
+from aclnn_native import ffi, lib
+from aclnn_runtime.arguments import as_int32, as_size
+from aclnn_runtime.errors import INVALID_HANDLE, PARAM_INVALID, fail, raise_last
+from aclnn_runtime.noun import Noun
+
+if TYPE_CHECKING:
+    from typing import SupportsIndex
+
+__all__ = ["Buffer", "free", "free_host", "malloc", "malloc_host"]
+
+
+class ArrayInterface(TypedDict):
+    """NumPy's description of memory owned by somebody else."""
+
+    shape: tuple[int, ...]
+    typestr: str
+    data: tuple[int, bool]
+    version: int
+
+
+class Buffer(Noun):
+    """A piece of memory that the runtime allocated.
+
+    It counts as its address wherever a C name takes a pointer: ``buffer + 64`` is the address 64
+    bytes into it. A buffer of ``Device.malloc`` is freed when it is garbage collected; one of
+    ``aclrtMalloc`` or ``aclrtMallocHost`` lives until it is freed, as in C. Pinned host memory can
+    be read and written through NumPy, ``numpy.asarray(buffer)`` being its bytes without a copy.
+
+    Attributes
+    ----------
+    ptr : int
+        Address of the first byte, a multiple of 64.
+    nbytes : int
+        Size as requested [bytes].
+    """
+
+    __slots__ = ("_address", "_frees_itself", "_is_host", "_keepalive", "_nbytes", "_shared")
+    _door = "Device.malloc(), aclrtMalloc() or aclrtMallocHost()"
+    _address: int
+    _nbytes: int
+    _is_host: bool
+    _frees_itself: bool
+    _shared: bool
+    _keepalive: object
+
+    @classmethod
+    def _adopt(
+        cls,
+        address: int,
+        nbytes: int,
+        *,
+        is_host: bool = False,
+        frees_itself: bool = False,
+        keepalive: object = None,
+    ) -> Buffer:
+        buffer = cls.__new__(cls)
+        buffer._open = True
+        buffer._address = address
+        buffer._nbytes = nbytes
+        buffer._is_host = is_host
+        buffer._frees_itself = frees_itself
+        buffer._shared = False
+        buffer._keepalive = keepalive
+        return buffer
+
+    @property
+    def ptr(self) -> int:
+        """Address of the first byte."""
+        if not self._open:
+            self._refuse_closed("Buffer.ptr")
+        return self._address
+
+    @property
+    def nbytes(self) -> int:
+        """Size as requested [bytes]."""
+        return self._nbytes
+
+    @property
+    def is_host(self) -> bool:
+        """Whether this is pinned host memory, which the program may read and write itself."""
+        return self._is_host
+
+    def close(self) -> None:
+        """Free the memory; a second call does nothing.
+
+        Notes
+        -----
+        Returns at once. Queued tasks that use the memory still find it: the bytes go when the
+        last of them has run.
+        """
+        if self._open:
+            _free_open(self, is_host=self._is_host)
+
+    def __int__(self) -> int:
+        return self.ptr
+
+    def __index__(self) -> int:
+        return self.ptr
+
+    def __add__(self, nbytes: SupportsIndex) -> int:
+        return self.ptr + nbytes.__index__()
+
+    __radd__ = __add__
+
+    def __repr__(self) -> str:
+        where = "host" if self._is_host else "device"
+        state = "" if self._open else ", closed"
+        return f"<Buffer {self._nbytes} bytes of {where} memory at {self._address:#x}{state}>"
+
+    def __del__(self) -> None:
+        # Adopted half-way means that there is nothing to free yet.
+        if getattr(self, "_shared", False):
+            lib.aclpy_memory_release(self._address)
+        if getattr(self, "_frees_itself", False) and self._open:
+            self._open = False
+            if self._is_host:
+                lib.aclpy_free_host(self._address)
+            else:
+                lib.aclpy_free(self._address)
+
+    @property
+    def __array_interface__(self) -> ArrayInterface:
+        """The bytes of pinned host memory for NumPy; device memory has no such attribute."""
+        if not self._is_host:
+            raise AttributeError("__array_interface__")
+        if not self._open:
+            self._refuse_closed("numpy.asarray")
+        if not self._shared:
+            # Arrays made from this hold the Buffer, and the Buffer holds the bytes, freed or not.
+            status = lib.aclpy_memory_retain(self._address)
+            if status:
+                raise_last(status)
+            self._shared = True
+        return {
+            "shape": (self._nbytes,),
+            "typestr": "|u1",
+            "data": (self._address, False),
+            "version": 3,
+        }
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        fail(
+            "numpy.asarray",
+            "buffer",
+            what="is device memory, which NumPy cannot read",
+            got=repr(self),
+            expected="host memory",
+            fix="copy it to a host array first: aclrtMemcpy(array, array.nbytes, buffer, n, "
+            "ACL_MEMCPY_DEVICE_TO_HOST)",
+        )
+
+    def _refuse_closed(self, function: str, argument: str = "buffer") -> NoReturn:
+        fail(
+            function,
+            argument,
+            what="is closed",
+            got=repr(self),
+            expected="a Buffer that has not been freed",
+            fix="free a buffer only after its last use",
+            status=INVALID_HANDLE,
+        )
+
+
+def malloc(
+    context: int,
+    size: object,
+    policy: object,
+    *,
+    frees_itself: bool = False,
+    keepalive: object = None,
+) -> Buffer:
+    """Device memory in `context` (0: the thread's current one)."""
+    nbytes = as_size("aclrtMalloc", "size", size)
+    number = as_int32("aclrtMalloc", "policy", policy)
+    address = ffi.new("uintptr_t *")
+    status = lib.aclpy_malloc(context, nbytes, number, address)
+    if status:
+        raise_last(status)
+    return Buffer._adopt(int(address[0]), nbytes, frees_itself=frees_itself, keepalive=keepalive)
+
+
+def malloc_host(context: int, size: object) -> Buffer:
+    """Pinned host memory."""
+    nbytes = as_size("aclrtMallocHost", "size", size)
+    address = ffi.new("uintptr_t *")
+    status = lib.aclpy_malloc_host(context, nbytes, address)
+    if status:
+        raise_last(status)
+    return Buffer._adopt(int(address[0]), nbytes, is_host=True)
+
+
+def free(pointer: object) -> None:
+    """Free device memory, given as a Buffer or by its address."""
+    _free("aclrtFree", "devPtr", pointer, is_host=False)
+
+
+def free_host(pointer: object) -> None:
+    """Free pinned host memory, given as a Buffer or by its address."""
+    _free("aclrtFreeHost", "hostPtr", pointer, is_host=True)
+
+
+def _free(function: str, argument: str, pointer: object, *, is_host: bool) -> None:
+    if isinstance(pointer, Buffer):
+        if not pointer._open:
+            # The address may belong to somebody else by now, so the library is not asked.
+            fail(
+                function,
+                argument,
+                what="has been freed before",
+                got=repr(pointer),
+                expected="memory that is still allocated",
+                fix="free each buffer once",
+                status=PARAM_INVALID,
+            )
+        _free_open(pointer, is_host=is_host)
+        return
+    address = 0 if pointer is None else as_size(function, argument, pointer)
+    status = lib.aclpy_free_host(address) if is_host else lib.aclpy_free(address)
+    if status:
+        raise_last(status)
+
+
+def _free_open(buffer: Buffer, *, is_host: bool) -> None:
+    address = buffer._address
+    status = lib.aclpy_free_host(address) if is_host else lib.aclpy_free(address)
+    if status:
+        raise_last(status)
+    buffer._open = False
+    buffer._keepalive = None

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stream: a queue of work that runs in order, beside the program and beside other streams."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aclnn_native import ffi, lib
+from aclnn_runtime.errors import raise_last
+from aclnn_runtime.event import Event, create_plain
+from aclnn_runtime.host_function import launch
+from aclnn_runtime.noun import HandleNoun, handle_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Stream", "create_stream"]
+
+_synchronize = lib.aclpy_stream_synchronize
+
+
+class Stream(HandleNoun):
+    """A queue of work that runs in order, beside the program and beside other streams.
+
+    Made by ``Device.create_stream()`` or ``aclrtCreateStream()``. Its methods work in the
+    stream's own context and leave the thread's current one alone.
+    """
+
+    __slots__ = ("_context", "_keepalive", "_owned")
+    _door = "Device.create_stream() or aclrtCreateStream()"
+    _context: int
+    _owned: bool
+    _keepalive: object
+
+    @classmethod
+    def _adopt(
+        cls, handle: int, context: int, *, owned: bool = True, keepalive: object = None
+    ) -> Stream:
+        stream = cls.__new__(cls)
+        stream._open = True
+        stream._handle = handle
+        stream._context = context
+        stream._owned = owned
+        stream._keepalive = keepalive
+        return stream
+
+    @classmethod
+    def from_handle(cls, handle: int) -> Stream:
+        """A stream that somebody else owns; closing this object leaves it alone."""
+        return cls._adopt(handle, _context_of(handle), owned=False)
+
+    def synchronize(self) -> None:
+        """Wait until everything queued so far has run.
+
+        Raises
+        ------
+        AclError
+            The status of a task that failed since the last synchronise: 507000 for a host
+            function, with its exception as ``__cause__``. 107017 if the stream is closed.
+
+        Notes
+        -----
+        Blocks the calling thread, without the GIL. After a failed task the later ones still run.
+        """
+        status = _synchronize(self._context, self._handle)
+        if status:
+            raise_last(status)
+
+    def query(self) -> bool:
+        """Whether everything queued so far has run.
+
+        Returns
+        -------
+        bool
+            True for an idle stream.
+
+        Raises
+        ------
+        AclError
+            107017 if the stream is closed.
+
+        Notes
+        -----
+        Never blocks.
+        """
+        return query_stream(self._context, self._handle) == 0
+
+    def record(self, event: Event | None = None) -> Event:
+        """Record an event behind everything queued so far.
+
+        Parameters
+        ----------
+        event : Event, optional
+            The event to record; None makes a new one, of the ``aclrtCreateEvent`` kind.
+
+        Returns
+        -------
+        Event
+            The recorded event.
+
+        Raises
+        ------
+        AclError
+            107017 if the stream or the event is closed.
+
+        Notes
+        -----
+        Never blocks; the event is done when the stream gets there.
+        """
+        if event is None:
+            event = create_plain(self._context, keepalive=self._keepalive)
+        handle = handle_of("Stream.record", "event", event, Event)
+        record_event(self._context, handle, self._handle)
+        return event
+
+    def wait(self, event: Event) -> None:
+        """Let later work of this stream wait until `event` is done.
+
+        Parameters
+        ----------
+        event : Event
+            An event recorded on any stream. Of the ``aclrtCreateEvent`` kind it must have been
+            recorded before this call.
+
+        Raises
+        ------
+        AclError
+            107000 if it was never recorded; 207000 if its kind cannot be waited for; 107017 if
+            the stream or the event is closed.
+
+        Notes
+        -----
+        Never blocks: the stream waits, the program does not.
+        """
+        handle = handle_of("Stream.wait", "event", event, Event)
+        wait_event(self._context, self._handle, handle)
+
+    def launch_host_func(self, fn: Callable[[], object]) -> None:
+        """Call a Python function after all earlier and before all later work of this stream.
+
+        Parameters
+        ----------
+        fn : Callable[[], object]
+            Called without arguments on the stream's own thread; its result is ignored.
+
+        Raises
+        ------
+        AclError
+            107000 or 100000 if `fn` cannot be called; 107017 if the stream is closed.
+
+        Notes
+        -----
+        Never blocks. The function must not call the runtime for this stream. An exception in it
+        is raised at the next synchronise, as the ``__cause__`` of an AclError with status 507000.
+        """
+        launch(self._context, self._handle, fn)
+
+    def close(self) -> None:
+        """Wait until everything queued has run and give the stream back; once.
+
+        Notes
+        -----
+        Blocks. A stream that is merely garbage collected does not: its queued work still runs.
+        """
+        if self._open:
+            self._open = False
+            self._keepalive = None
+            if self._owned:
+                self._check_closing(lib.aclpy_stream_destroy(self._context, self._handle))
+
+    def __del__(self) -> None:
+        if getattr(self, "_owned", False) and self._open:
+            self._open = False
+            lib.aclpy_stream_release(self._handle)
+
+
+def create_stream(context: int, *, keepalive: object = None) -> Stream:
+    """A stream in `context` (0: the thread's current one)."""
+    handle = ffi.new("aclpy_handle *")
+    status = lib.aclpy_stream_create(context, 0, 0, handle)
+    if status:
+        raise_last(status)
+    number = int(handle[0])
+    return Stream._adopt(number, context or _context_of(number), keepalive=keepalive)
+
+
+def destroy_stream(stream: object) -> None:
+    """``aclrtDestroyStream``: as `Stream.close`, but under the thread's current context."""
+    function = "aclrtDestroyStream"
+    status = lib.aclpy_stream_destroy(0, handle_of(function, "stream", stream, Stream))
+    if status:
+        raise_last(status)
+    assert isinstance(stream, Stream)
+    stream._open = False
+    stream._keepalive = None
+
+
+def synchronize_stream(stream: object) -> None:
+    """``aclrtSynchronizeStream``."""
+    status = _synchronize(0, handle_of("aclrtSynchronizeStream", "stream", stream, Stream))
+    if status:
+        raise_last(status)
+
+
+def query_stream(context: int, stream: int) -> int:
+    """State of a stream by handle: 0 complete, 1 not ready."""
+    state = ffi.new("int32_t *")
+    status = lib.aclpy_stream_query(context, stream, state)
+    if status:
+        raise_last(status)
+    return int(state[0])
+
+
+def record_event(context: int, event: int, stream: int) -> None:
+    """Record an event in a stream, by handles."""
+    status = lib.aclpy_event_record(context, event, stream)
+    if status:
+        raise_last(status)
+
+
+def wait_event(context: int, stream: int, event: int) -> None:
+    """Let a stream wait for an event, by handles."""
+    status = lib.aclpy_event_wait(context, stream, event)
+    if status:
+        raise_last(status)
+
+
+def _context_of(stream: int) -> int:
+    context = ffi.new("aclpy_handle *")
+    status = lib.aclpy_stream_context(stream, context)
+    if status:
+        raise_last(status)
+    return int(context[0])

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``import aclnn_py`` is cheap: no device, no thread, none of the optional packages."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+ABSENT = ["cupy", "matplotlib", "sklearn", "click", "rich", "hypothesis", "pytest"]
+BUDGET_MS = 60  # processor time above NumPy and one pydantic model
+
+PEERS = """
+import numpy
+from pydantic import BaseModel
+class Model(BaseModel):
+    number: int = 0
+"""
+
+
+def python(code, **environment):
+    quiet = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | quiet | environment,
+        capture_output=True, text=True, timeout=60, check=True,
+    ).stdout  # fmt: skip
+
+
+def test_nothing_is_opened_and_nothing_optional_is_imported():
+    seen = json.loads(
+        python(f"""
+import json, os, sys
+import aclnn_py
+from aclnn_native import lib
+print(json.dumps({{
+    "imported": [name for name in {ABSENT!r} if name in sys.modules],
+    "open": {{kind: lib.aclpy_live_count(kind.encode())
+             for kind in ("context", "stream", "event", "memory", "tensor", "plan", "executor")}},
+    "threads": len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1,
+}}))
+""")
+    )
+    assert seen["imported"] == []
+    assert set(seen["open"].values()) == {0}
+    assert seen["threads"] == 1
+
+
+def test_import_time():
+    """Processor time, not the clock, and the best of several: the machine may be busy."""
+    spent = "\nimport time; print(time.process_time() * 1000)"
+    alone = min(float(python(PEERS + spent)) for _ in range(5))
+    with_us = min(float(python(PEERS + "\nimport aclnn_py" + spent)) for _ in range(5))
+    assert with_us - alone <= BUDGET_MS, f"{with_us - alone:.1f} ms"

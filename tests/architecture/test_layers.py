@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Imports point down only, and the linter that says so can say the opposite."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
+
+ROOT = Path(__file__).resolve().parents[2]
+FLOORS = [
+    "aclnn_py.cli", "aclnn_py.dialects", "aclnn_py.twophase", "aclnn_py.ops", "aclnn_py.backends",
+    "aclnn_py.plan", "aclnn_py.core", "aclnn_runtime", "aclnn_native",
+]  # fmt: skip
+
+
+def test_imports_point_down():
+    status = lint_imports(config_filename=str(ROOT / "pyproject.toml"), cache_dir=None)
+    assert status == EXIT_STATUS_SUCCESS
+
+
+def test_every_floor_is_in_the_contract():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    contract = text.split("[[tool.importlinter.contracts]]")[1]
+    for floor in FLOORS:
+        assert re.search(rf'[" ]{re.escape(floor)}[" ]', contract), floor
+
+
+def test_the_linter_sees_an_import_that_points_up(tmp_path):
+    upside_down = tmp_path / "contract.toml"
+    upside_down.write_text(
+        """
+[tool.importlinter]
+root_packages = ["aclnn_py", "aclnn_runtime", "aclnn_native"]
+[[tool.importlinter.contracts]]
+name = "the house on its head"
+type = "layers"
+layers = ["aclnn_native", "aclnn_runtime", "aclnn_py.core", "aclnn_py.plan"]
+""",
+        encoding="utf-8",
+    )
+    assert lint_imports(config_filename=str(upside_down), cache_dir=None) != EXIT_STATUS_SUCCESS

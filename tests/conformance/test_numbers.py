@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Special values; the same bits for any threads, stream and ISA; one rounding for halves."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from aclnn_native import lib
+from aclnn_py.core import settings
+from support import oracle
+from support.invoke import invoke
+from support.problems import OPERATORS, random_inputs
+
+HALVES = [np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)]
+FORWARD_DTYPES = [np.dtype(np.float32), *HALVES, np.dtype(np.float64)]
+INF, NAN = np.inf, np.nan
+PLACES = {"last": lambda a: (a, 1), "first": lambda a: (np.ascontiguousarray(a.T), 0)}
+
+
+def isas():
+    names = {"baseline": 1, "avx2": 2, "avx512": 4}
+    return [name for name, bit in names.items() if lib.aclpy_isa_supported() & bit]
+
+
+def dtypes_of(operator):
+    return FORWARD_DTYPES if "Backward" not in operator else FORWARD_DTYPES[:3]
+
+
+EACH = [(operator, dtype) for operator in OPERATORS for dtype in dtypes_of(operator)]
+IDS = [f"{operator}-{dtype.name}" for operator, dtype in EACH]
+
+# ---- special values -----------------------------------------------------------------------------
+
+SPECIAL = {
+    "large": [1e4, -1e4, 9999.0, 0.0],
+    "all large": [1e4, 1e4, 1e4, 1e4],
+    "all small": [-1e4, -1e4, -1e4, -1e4],
+    "some -inf": [-INF, 1.0, -INF, 2.0],
+    "one finite": [-INF, -INF, 5.0, -INF],
+    "all -inf": [-INF, -INF, -INF, -INF],
+    "NaN": [1.0, NAN, 2.0, 3.0],
+    "NaN first": [NAN, 1.0, 2.0, 3.0],
+    "NaN last": [0.0, 1.0, 2.0, NAN],
+    "+inf": [INF, 1.0, 2.0, 3.0],
+    "two +inf": [INF, INF, 2.0, -INF],
+    "both inf": [INF, -INF, 0.0, 0.0],
+    "subnormal": [1e-40, -1e-40, 3e-45, 0.0],
+    "zeros": [0.0, -0.0, 0.0, -0.0],
+    "far apart": [0.0, -87.0, -88.5, -104.0],
+    "wider apart": [0.0, -709.0, -744.0, -750.0],
+}
+
+
+def special(dtype, repeat):
+    """All special rows as one array, each pattern repeated along the row."""
+    rows = np.array([pattern * repeat for pattern in SPECIAL.values()])
+    with np.errstate(all="ignore"):
+        return oracle.cast(
+            np.clip(rows, -6e4, 6e4, where=np.isfinite(rows), out=rows.copy()), dtype
+        )
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("repeat", [1, 5, 17])
+@pytest.mark.parametrize("dtype", FORWARD_DTYPES, ids=lambda d: d.name)
+@pytest.mark.parametrize("operator", ["Softmax", "LogSoftmax"])
+def test_special_values(device, stream, operator, dtype, repeat, place):
+    array, dim = PLACES[place](special(dtype, repeat))
+    got, _ = invoke(device, stream, operator, [array], dim)
+    expected = oracle.answer(operator, [array], dim)
+    rows = np.moveaxis(got, dim, -1)
+    wanted = np.moveaxis(expected.value, dim, -1)
+    for name, row, want in zip(SPECIAL, rows, wanted, strict=True):
+        nan = np.isnan(row.astype(np.float64))
+        assert np.array_equal(nan, np.isnan(want.astype(np.float64))), name
+    assert oracle.worst(operator, got, expected) <= 1
+
+
+def test_special_rows_mean_what_they_say():
+    """A row of -inf is NaN, NaN and +inf fill their row and no other, large rows stay finite."""
+    value = oracle.answer("Softmax", [special(np.dtype(np.float32), 1)], 1).value
+    for name, row in zip(SPECIAL, value, strict=True):
+        lost = any(word in name for word in ("NaN", "+inf", "all -inf", "both"))
+        assert np.isnan(row).all() == lost, name
+        assert np.isfinite(row).all() != lost, name
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("dtype", FORWARD_DTYPES[:3], ids=lambda d: d.name)
+@pytest.mark.parametrize("operator", ["SoftmaxBackward", "LogSoftmaxBackward"])
+def test_special_gradients(device, stream, operator, dtype, place):
+    """NaN and infinities in a row of g or y stay in that row, wherever in it they stand."""
+    n = 37
+    gradient, saved = random_inputs(operator, (8, n), dtype, 1)
+    for row, (which, value) in enumerate(
+        [(0, NAN), (0, INF), (0, -INF), (1, NAN), (1, -INF), (1, 0.0)]
+    ):
+        (gradient, saved)[which][row, (row * 11) % n] = value
+    (g, dim), (y, _) = PLACES[place](gradient), PLACES[place](saved)
+    got, _ = invoke(device, stream, operator, [g, y], dim)
+    assert oracle.worst(operator, got, oracle.answer(operator, [g, y], dim)) <= 1
+
+
+@pytest.mark.parametrize("operator", ["Softmax", "LogSoftmax"])
+def test_subnormal_results(device, stream, operator):
+    """Powers below the smallest normal number come out as subnormals, or as a rounded zero."""
+    array = np.array(
+        [[0.0, -80.0, -87.0, -87.4, -90.0, -95.0, -100.0, -103.0, -104.5, -200.0]], np.float32
+    )
+    got, _ = invoke(device, stream, operator, [array], 1)
+    exact = oracle.answer(operator, [array], 1).value
+    assert np.all(np.abs(got - exact) <= np.maximum(1.2e-6 * np.abs(exact), 3e-45) * 5)
+
+
+# ---- bits ---------------------------------------------------------------------------------------
+
+BIT_SHAPES = [
+    ((64, 1000), 1),
+    ((1000, 64), 0),
+    ((3, 500, 40), 1),
+    ((2, 40_001), 1),
+    ((7, 33), 1),
+    ((1, 300_000), 1),
+]
+
+
+@pytest.mark.parametrize(("operator", "dtype"), EACH, ids=IDS)
+def test_same_bits_for_any_number_of_threads_and_any_stream(device, operator, dtype):
+    before = lib.aclpy_thread_count()
+    try:
+        for shape, dim in BIT_SHAPES:
+            arrays = random_inputs(operator, shape, dtype, dim)
+            seen = []
+            for threads in (1, 2, 3, 5):
+                assert lib.aclpy_set_thread_count(threads) == 0
+                with device.create_stream() as stream:
+                    seen.append(invoke(device, stream, operator, arrays, dim)[0].tobytes())
+            assert len(set(seen)) == 1, shape
+    finally:
+        lib.aclpy_set_thread_count(before)
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=lambda d: d.name)
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_halves_are_the_float32_kernel_rounded_once(device, stream, operator, dtype):
+    for shape, dim in (
+        ((9, 77), 1),
+        ((77, 9), 0),
+        ((4, 60, 21), 1),
+        ((3, 5000), 1),
+        ((300, 17), 0),
+    ):
+        arrays = random_inputs(operator, shape, dtype, dim)
+        got, _ = invoke(device, stream, operator, arrays, dim)
+        wide, _ = invoke(device, stream, operator, [a.astype(np.float32) for a in arrays], dim)
+        assert oracle.same_bits(got, oracle.cast(wide, dtype)), shape
+
+
+@pytest.mark.parametrize("isa", isas())
+@pytest.mark.parametrize(("operator", "dtype"), EACH, ids=IDS)
+def test_every_isa_holds_the_bounds(device, stream, operator, dtype, isa):
+    with settings.override(isa=isa, fallback="error"):
+        for shape, dim in (
+            ((5, 1), 1),
+            ((3, 17), 1),
+            ((4, 129), 1),
+            ((2, 1025), 1),
+            ((19, 33), 0),
+            ((2, 40, 47), 1),
+        ):
+            arrays = random_inputs(operator, shape, dtype, dim)
+            got, _ = invoke(device, stream, operator, arrays, dim)
+            assert oracle.worst(operator, got, oracle.answer(operator, arrays, dim)) <= 1, shape
+
+
+@pytest.mark.parametrize("isa", isas())
+def test_every_isa_casts_alike(device, stream, isa):
+    gradient = np.array(
+        [[NAN, INF, -INF, 1e20, -1e20, 2.5, -2.5, 0.0, 300.0, -0.5, 1e-42, 7e4, 3.4e38]] * 3,
+        np.float32,
+    )
+    saved = np.full(gradient.shape, -INF, np.float32)
+    targets = [
+        "float16", "bfloat16", "float64", "bool", "int8", "int16", "int32", "int64", "uint8",
+        "uint16", "uint32", "uint64", "complex64", "complex128",
+    ]  # fmt: skip
+    with settings.override(isa=isa, fallback="error"):
+        # One NaN would fill a row: rows of one element keep the values apart.
+        column, zeros = gradient[:1].T.copy(), saved[:1].T.copy()
+        plain, _ = invoke(device, stream, "LogSoftmaxBackward", [column, zeros], 1)
+        for target in targets:
+            got, _ = invoke(
+                device, stream, "LogSoftmaxBackward", [column, zeros], 1, out_dtype=np.dtype(target)
+            )
+            assert oracle.same_bits(got, oracle.cast(plain, np.dtype(target))), target

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures that every folder of tests shares."""
+
+from __future__ import annotations
+
+import hypothesis
+import pytest
+
+import aclnn_py as acl
+from aclnn_py.core import settings
+
+hypothesis.settings.register_profile(
+    "suite",
+    deadline=None,
+    max_examples=60,
+    derandomize=True,
+    suppress_health_check=[
+        hypothesis.HealthCheck.function_scoped_fixture,
+        hypothesis.HealthCheck.too_slow,
+        hypothesis.HealthCheck.data_too_large,
+    ],
+)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=3000)
+hypothesis.settings.load_profile("suite")
+
+
+@pytest.fixture(scope="session")
+def device():
+    """The CPU device, as a noun: it needs no initialisation and leaves the thread alone."""
+    with acl.Device(0) as opened:
+        yield opened
+
+
+@pytest.fixture
+def stream(device):
+    with device.create_stream() as opened:
+        yield opened
+
+
+@pytest.fixture
+def fresh():
+    """A planner that remembers nothing of earlier tests, vendor-cache flags included."""
+    with settings.override() as active:
+        yield active

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Softmax-family kernels, every dtype and supported ISA: accuracy against long double, float16 and bfloat16 as the
+ * float kernel rounded once, same bits for any split, in place, guard bytes, special values, empty shapes.
+ */
+#include <math.h>
+
+#include "kernels_support.h"
+
+typedef struct shape3 {
+  int64_t outer, n, inner;
+} shape3;
+
+static const shape3 shapes_[] = {
+    {1, 1, 1},     {3, 2, 1},      {5, 3, 1},     {9, 7, 1},      {8, 8, 1},      {8, 15, 1},    {8, 16, 1},
+    {8, 17, 1},    {8, 31, 1},     {8, 32, 1},    {8, 33, 1},     {4, 63, 1},     {4, 64, 1},    {4, 65, 1},
+    {4, 127, 1},   {3, 129, 1},    {3, 255, 1},   {2, 257, 1},    {2, 1023, 1},   {2, 1024, 1},  {2, 1025, 1},
+    {2, 2047, 1},  {2, 2048, 1},   {2, 2049, 1},  {2, 4099, 1},   {9, 8191, 1},   {1, 32767, 1}, {1, 32768, 1},
+    {2, 33001, 1}, {1, 65536, 1},  {8, 40009, 1}, {1, 140001, 1}, {2, 1, 5},      {2, 2, 2},     {3, 5, 3},
+    {2, 17, 4},    {2, 33, 7},     {2, 64, 8},    {2, 31, 15},    {2, 40, 16},    {2, 70, 17},   {2, 65, 31},
+    {2, 65, 33},   {1, 33, 47},    {1, 96, 63},   {2, 96, 64},    {1, 100, 65},   {1, 37, 100},  {1, 256, 49},
+    {1, 20, 600},  {1, 70, 1100},  {1, 128, 512}, {1, 4099, 24},  {1, 8193, 33},  {1, 70001, 2}, {1, 9000, 20},
+    {3, 30011, 3}, {1, 2048, 128}, {2, 3, 1000},
+};
+
+typedef struct worst {
+  double relative, absolute, scaled;
+} worst;
+
+static int is_log_(const aclpy_kernel *k) { return strncmp(k->name, "log_", 4) == 0; }
+static int is_backward_(const aclpy_kernel *k) { return strstr(k->name, "backward") != NULL; }
+
+/* One column: x (or g, y) at stride `s`, expected values into `want`; returns the column's largest term. */
+static long double forward_(const char *dtype, const unsigned char *x, int64_t at, int64_t n, int64_t s, int logarithm,
+                            long double *want) {
+  long double max = -INFINITY, sum = 0, largest = 0;
+  for (int64_t i = 0; i < n; ++i) max = fmaxl(max, (long double)element_get(dtype, x, at + i * s));
+  for (int64_t i = 0; i < n; ++i) sum += expl((long double)element_get(dtype, x, at + i * s) - max);
+  for (int64_t i = 0; i < n; ++i) {
+    const long double d = (long double)element_get(dtype, x, at + i * s) - max;
+    want[i] = logarithm ? d - logl(sum) : expl(d) / sum;
+    largest = fmaxl(largest, fabsl(logarithm ? d : want[i]));
+  }
+  return largest;
+}
+
+static long double backward_(const char *dtype, const unsigned char *g, const unsigned char *y, int64_t at, int64_t n,
+                             int64_t s, int logarithm, long double *want) {
+  long double sum = 0, largest = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const long double a = (long double)element_get(dtype, g, at + i * s);
+    const long double term = logarithm ? a : a * (long double)element_get(dtype, y, at + i * s);
+    sum += term;
+    largest = fmaxl(largest, fabsl(term));
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const long double a = (long double)element_get(dtype, g, at + i * s);
+    const long double b = (long double)element_get(dtype, y, at + i * s);
+    want[i] = logarithm ? a - expl(b) * sum : b * (a - sum);
+    largest = fmaxl(largest, fabsl(want[i]));
+  }
+  return largest;
+}
+
+/* Bounds: relative for float, with an absolute floor; for double an error scaled by result and largest term. */
+static double bound_(const aclpy_kernel *k) {
+  if (!is_backward_(k)) return is_log_(k) ? 6e-6 : 1.2e-6;
+  return is_log_(k) ? 2.4e-5 : 4.8e-6;
+}
+
+static void compare_(const aclpy_kernel *k, const shape3 *s, const unsigned char *out, int64_t at, const long double *want,
+                     long double largest, worst *w) {
+  for (int64_t i = 0; i < s->n; ++i) {
+    const long double got = (long double)element_get(k->dtype, out, at + i * s->inner);
+    const double error = (double)fabsl(got - want[i]);
+    if (strcmp(k->dtype, "f64") == 0) {
+      const double scaled = error / (double)(fabsl(want[i]) + largest);
+      if (error != 0) w->scaled = fmax(w->scaled, scaled);
+      CHECK(error == 0 || scaled <= 1e-14, "%s f64 %s n=%" PRId64 ": %.3g", k->name, k->isa, s->n, scaled);
+      continue;
+    }
+    const double relative = error == 0 ? 0 : error / (double)fabsl(want[i]);
+    if (error > 1.2e-7) w->relative = fmax(w->relative, relative);
+    w->absolute = fmax(w->absolute, fmin(error, relative));
+    CHECK(relative <= bound_(k) || error <= 1.2e-7, "%s %s %s [%" PRId64 ",%" PRId64 ",%" PRId64 "]: got %Lg want %Lg",
+          k->name, k->dtype, k->isa, s->outer, s->n, s->inner, got, want[i]);
+  }
+}
+
+static void check_oracle_(const aclpy_kernel *k, const shape3 *s, const buffer *in, const unsigned char *out, worst *w) {
+  long double *want = checked_malloc((size_t)s->n * sizeof *want);
+  const int64_t lines = s->outer * s->inner;
+  const int64_t step = lines > 40 ? lines / 40 : 1;
+  for (int64_t line = 0; line < lines; line += step) {
+    const int64_t at = line / s->inner * s->n * s->inner + line % s->inner;
+    const long double largest =
+        is_backward_(k) ? backward_(k->dtype, in[0].data, in[1].data, at, s->n, s->inner, is_log_(k), want)
+                        : forward_(k->dtype, in[0].data, at, s->n, s->inner, is_log_(k), want);
+    compare_(k, s, out, at, want, largest, w);
+  }
+  free(want);
+}
+
+/* Half types: the float kernel of this ISA on the same values, rounded once. */
+static void check_against_float_(const aclpy_kernel *k, const shape3 *s, const buffer *in, const unsigned char *out) {
+  const aclpy_kernel *wide = kernel_like(k, k->name, "f32");
+  const int64_t n = s->outer * s->n * s->inner, inputs = is_backward_(k) ? 2 : 1;
+  buffer b[3];
+  for (int i = 0; i < 3; ++i) b[i] = buffer_make((size_t)n * 4, 4);
+  for (int64_t j = 0; j < inputs; ++j) {
+    for (int64_t i = 0; i < n; ++i) element_set("f32", b[j].data, i, element_get(k->dtype, in[j].data, i));
+  }
+  const int64_t params[3] = {s->outer, s->n, s->inner};
+  aclpy_kernel_args args = {{b[0].data, inputs == 1 ? b[2].data : b[1].data, b[2].data}, NULL, params};
+  run_plan(wide, &args, 3, 0);
+  for (int64_t i = 0; i < n; ++i) {
+    unsigned char expected[8];
+    const double v = element_get("f32", b[2].data, i);
+    element_set(k->dtype, expected, 0, v);
+    const int same = memcmp(expected, out + 2 * i, 2) == 0;
+    CHECK(same || (v != v && element_get(k->dtype, out, i) != element_get(k->dtype, out, i)),
+          "%s %s %s [%" PRId64 ",%" PRId64 ",%" PRId64 "] at %" PRId64 ": not the float result rounded once", k->name,
+          k->dtype, k->isa, s->outer, s->n, s->inner, i);
+  }
+  for (int i = 0; i < 3; ++i) buffer_free(&b[i]);
+}
+
+static void fill_(const aclpy_kernel *k, const shape3 *s, buffer *in, double scale) {
+  const int64_t n = s->outer * s->n * s->inner;
+  for (int64_t i = 0; i < n; ++i) element_set(k->dtype, in[0].data, i, scale * random_normal());
+  if (!is_backward_(k)) return;
+  for (int64_t i = 0; i < n; ++i) {
+    const double p = random_unit() * 2.0 / (double)s->n;
+    element_set(k->dtype, in[1].data, i, is_log_(k) ? log(p > 1e-30 ? p : 1e-30) : p);
+  }
+}
+
+static void check_shape_(const aclpy_kernel *k, const shape3 *s, double scale, worst *w) {
+  const size_t bytes = dtype_bytes(k->dtype);
+  const int64_t n = s->outer * s->n * s->inner, inputs = is_backward_(k) ? 2 : 1;
+  buffer in[2], out = buffer_make((size_t)n * bytes, bytes), again = buffer_make((size_t)n * bytes, bytes);
+  for (int i = 0; i < 2; ++i) in[i] = buffer_make((size_t)n * bytes, bytes);
+  fill_(k, s, in, scale);
+  const int64_t params[3] = {s->outer, s->n, s->inner};
+  aclpy_kernel_args args = {{in[0].data, inputs == 1 ? out.data : in[1].data, out.data}, NULL, params};
+  run_plan(k, &args, 3, 0);
+  if (bytes == 2) {
+    check_against_float_(k, s, in, out.data);
+  } else {
+    check_oracle_(k, s, in, out.data, w);
+  }
+  args.addr[inputs] = again.data;
+  run_plan(k, &args, 3, 1);
+  CHECK(memcmp(out.data, again.data, out.bytes) == 0, "%s %s %s n=%" PRId64 " inner=%" PRId64 ": the split changed bits",
+        k->name, k->dtype, k->isa, s->n, s->inner);
+  for (int64_t j = 0; j < inputs; ++j) {
+    memcpy(again.data, in[j].data, again.bytes);
+    aclpy_kernel_args same = {{in[0].data, in[1].data, again.data}, NULL, params};
+    same.addr[j] = again.data;
+    same.addr[inputs] = again.data;
+    run_plan(k, &same, 3, 1);
+    CHECK(memcmp(out.data, again.data, out.bytes) == 0, "%s %s %s n=%" PRId64 " inner=%" PRId64 ": in place differs",
+          k->name, k->dtype, k->isa, s->n, s->inner);
+  }
+  CHECK(buffer_guards_hold(&out) && buffer_guards_hold(&again) && buffer_guards_hold(&in[0]) && buffer_guards_hold(&in[1]),
+        "%s %s %s n=%" PRId64 " inner=%" PRId64 ": wrote outside", k->name, k->dtype, k->isa, s->n, s->inner);
+  for (int i = 0; i < 2; ++i) buffer_free(&in[i]);
+  buffer_free(&out);
+  buffer_free(&again);
+}
+
+/* Columns of a small problem, each with its own kind of special value; the neighbours must stay finite. */
+static void check_specials_(const aclpy_kernel *k, int64_t n, int64_t inner, int transposed) {
+  const size_t bytes = dtype_bytes(k->dtype);
+  const int64_t count = n * inner;
+  buffer in = buffer_make((size_t)count * bytes, bytes), out = buffer_make((size_t)count * bytes, bytes);
+  const int64_t outer_stride = transposed ? n : 1, step = transposed ? 1 : inner;
+  for (int64_t c = 0; c < inner; ++c) {
+    for (int64_t i = 0; i < n; ++i) {
+      double v = random_normal();
+      if (c % 6 == 1) v = -INFINITY;
+      if (c % 6 == 2 && i == n / 2) v = NAN;
+      if (c % 6 == 3 && i == n / 2) v = INFINITY;
+      if (c % 6 == 4 && i % 2 == 1) v = -INFINITY;
+      if (c % 6 == 5) v = i % 3 == 0 ? 1e4 : -1e4;
+      element_set(k->dtype, in.data, c * outer_stride + i * step, v);
+    }
+  }
+  const int64_t params[3] = {transposed ? inner : 1, n, transposed ? 1 : inner};
+  aclpy_kernel_args args = {{in.data, out.data}, NULL, params};
+  run_plan(k, &args, 3, 0);
+  for (int64_t c = 0; c < inner; ++c) {
+    for (int64_t i = 0; i < n; ++i) {
+      const double v = element_get(k->dtype, out.data, c * outer_stride + i * step);
+      const int kind = (int)(c % 6);
+      const int nan_wanted = kind == 1 || kind == 2 || (kind == 3 && (!is_log_(k) || i == n / 2));
+      if (kind == 3 && is_log_(k) && i != n / 2) continue; /* -inf or NaN: both are "not a number of this row" */
+      CHECK((v != v) == nan_wanted, "%s %s %s kind %d: %g", k->name, k->dtype, k->isa, kind, v);
+      if (kind == 4 && i % 2 == 1) CHECK(is_log_(k) ? v == -INFINITY : v == 0, "%s %s: %g", k->name, k->isa, v);
+      if (kind == 5 && i % 3 != 0 && !is_log_(k)) CHECK(v == 0, "%s %s: %g", k->name, k->isa, v);
+    }
+  }
+  buffer_free(&in);
+  buffer_free(&out);
+}
+
+/* One large element, the others far below: exact zeros, and subnormals to within one of their steps. */
+static void check_far_below_(const aclpy_kernel *k) {
+  enum { N = 1200 };
+  const int is_double = strcmp(k->dtype, "f64") == 0;
+  const size_t bytes = dtype_bytes(k->dtype);
+  buffer in = buffer_make(N * bytes, bytes), out = buffer_make(N * bytes, bytes);
+  const double range = is_double ? 760.0 : 110.0;
+  for (int i = 0; i < N; ++i) element_set(k->dtype, in.data, i, i == 0 ? 0.0 : -range * i / N);
+  const int64_t params[3] = {1, N, 1};
+  aclpy_kernel_args args = {{in.data, out.data}, NULL, params};
+  run_plan(k, &args, 3, 0);
+  long double sum = 0;
+  for (int i = 0; i < N; ++i) sum += expl((long double)element_get(k->dtype, in.data, i));
+  for (int i = 0; i < N; ++i) {
+    const long double want = expl((long double)element_get(k->dtype, in.data, i)) / sum;
+    const long double got = (long double)element_get(k->dtype, out.data, i);
+    const long double step = is_double ? 0x1p-1074L : 0x1p-149L;
+    const long double loss = is_double ? 1e-13L : 1e-5L; /* the argument's own rounding, magnified */
+    CHECK(fabsl(got - want) <= want * loss + 2 * step, "%s %s %s at %d: %Lg for %Lg", k->name, k->dtype, k->isa, i, got,
+          want);
+  }
+  buffer_free(&in);
+  buffer_free(&out);
+}
+
+static void check_plan_refusals_(const aclpy_kernel *k) {
+  aclpy_kernel_shape shape;
+  const int64_t negative[3] = {2, -1, 3}, huge[3] = {INT64_MAX / 2, 3, 5};
+  CHECK(k->plan(negative, 3, &shape) == -1, "%s: negative size accepted", k->name);
+  CHECK(k->plan(huge, 3, &shape) == -1, "%s: overflow accepted", k->name);
+  CHECK(k->plan(negative, 2, &shape) == -1, "%s: wrong count accepted", k->name);
+  const shape3 empties[] = {{0, 5, 3}, {5, 0, 3}, {5, 3, 0}, {0, 0, 0}};
+  for (size_t i = 0; i < sizeof empties / sizeof empties[0]; ++i) {
+    const int64_t params[3] = {empties[i].outer, empties[i].n, empties[i].inner};
+    aclpy_kernel_args args = {{NULL, NULL, NULL}, NULL, params};
+    run_plan(k, &args, 3, 1);
+  }
+}
+
+int main(void) {
+  int tested = 0;
+  for (size_t index = 0;; ++index) {
+    const aclpy_kernel *k = aclpy_kernel_at(index);
+    if (k == NULL) break;
+    if (strstr(k->name, "softmax") == NULL || isa_bit(k) == 0) continue;
+    ++tested;
+    worst w = {0, 0, 0};
+    for (size_t s = 0; s < sizeof shapes_ / sizeof shapes_[0]; ++s) check_shape_(k, &shapes_[s], 1.0, &w);
+    const shape3 wide[] = {{4, 1025, 1}, {1, 33001, 1}, {2, 129, 20}};
+    for (size_t s = 0; s < 3 && !is_backward_(k); ++s) check_shape_(k, &wide[s], 20.0, &w);
+    check_plan_refusals_(k);
+    if (!is_backward_(k)) {
+      for (int64_t n = 1; n < 70; n += n < 20 ? 1 : 13) {
+        check_specials_(k, n + 1, 13, 0);
+        check_specials_(k, n + 1, 13, 1);
+      }
+      check_specials_(k, 40000, 6, 0);
+      check_specials_(k, 40000, 6, 1);
+      check_specials_(k, 200, 700, 0);
+    }
+    if (strcmp(k->name, "softmax") == 0 && dtype_bytes(k->dtype) > 2) check_far_below_(k);
+    printf("%-22s %-5s %-9s", k->name, k->dtype, k->isa);
+    if (strcmp(k->dtype, "f64") == 0) {
+      printf(" largest error %.2g of result and largest term (bound 1e-14)\n", w.scaled);
+    } else if (dtype_bytes(k->dtype) == 4) {
+      printf(" largest error %.2g relative (bound %.2g) where above 1.2e-7\n", w.relative, bound_(k));
+    } else {
+      printf(" the float kernel rounded once\n");
+    }
+  }
+  CHECK(tested >= 16, "only %d kernels found", tested);
+  return finish("softmax kernels");
+}

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+import aclnn_py as acl
+from aclnn_py.cli import main
+
+FOUR = ["aclnnLogSoftmax", "aclnnLogSoftmaxBackward", "aclnnSoftmax", "aclnnSoftmaxBackward"]
+
+
+def call(*arguments):
+    return CliRunner().invoke(main, arguments)
+
+
+def explain(*arguments):
+    done = call("explain", *arguments)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.mark.parametrize("command", [["-m", "aclnn_py"], ["-m", "aclnn_py", "info"]])
+def test_module_entry(command):
+    done = subprocess.run(
+        [sys.executable, *command], capture_output=True, text=True, timeout=60, check=False
+    )
+    shown = done.stdout + done.stderr  # without a command, click's help goes to stderr
+    assert "explain" in shown or "cpu:0" in shown
+    assert done.returncode == (0 if "info" in command else 2)
+
+
+def test_info_says_what_holds():
+    done = call("info")
+    assert done.exit_code == 0
+    for fact in ("cpu:0", "baseline", "threads", "ACLNN_PY_SOC", "Ascend910B", "last-level cache"):
+        assert fact in done.output
+
+
+def test_info_follows_the_environment():
+    done = subprocess.run(
+        [sys.executable, "-m", "aclnn_py", "info"],
+        env=os.environ | {"ACLNN_PY_ISA": "baseline", "ACLNN_PY_SOC": "Ascend950"},
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    chosen = next(line for line in done.stdout.splitlines() if "runs on" in line)
+    assert chosen.split()[-1] == "baseline"
+    assert "Ascend950" in done.stdout
+
+
+def test_a_wrong_setting_is_wrong_usage():
+    done = subprocess.run(
+        [sys.executable, "-m", "aclnn_py", "ops"],
+        env=os.environ | {"ACLNN_PY_SOC": "Abacus"},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "ACLNN_PY_SOC" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ops_as_json():
+    done = call("ops", "--json")
+    rows = json.loads(done.output)
+    assert [row["name"] for row in rows] == FOUR
+    softmax = rows[2]
+    assert softmax["signature"] == "self, dim, out"
+    assert set(softmax["dtypes"]["Ascend910B"]["self"]) == {
+        "float32", "float16", "float64", "bfloat16",
+    }  # fmt: skip
+    assert "bfloat16" not in softmax["dtypes"]["Ascend310P"]["self"]
+    assert "complex64" in rows[3]["dtypes"]["Ascend910B"]["out"]
+
+
+def test_ops_as_table():
+    done = call("ops")
+    assert done.exit_code == 0
+    for name in [*FOUR, "gradOutput", "bfloat16"]:
+        assert name in done.output
+
+
+def test_explain_shows_steps_kernel_workspace():
+    text = explain(
+        "SoftmaxBackward", "--shape", "4,2", "--dtype", "float16", "--out-dtype", "float32",
+        "--dim", "0",
+    )  # fmt: skip
+    assert "softmax_backward" in text
+    assert "cast" in text
+    assert any(isa in text for isa in ("avx512", "avx2", "baseline"))
+    assert "workspace 512 bytes" in text  # the float16 result: 16 bytes round up to one item
+
+
+def test_explain_agrees_with_phase_one(device):
+    x = device.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], dtype="float16")
+    out = device.empty((3, 2), "float32")
+    size, executor = acl.aclnnLogSoftmaxGetWorkspaceSize(x, 1, out)
+    acl.aclDestroyAclOpExecutor(executor)
+    text = explain("aclnnlogsoftmax", "--shape", "3,2", "--dtype", "float16",
+                   "--out-dtype", "ACL_FLOAT", "--dim", "1")  # fmt: skip
+    assert f"workspace {size} bytes" in text
+    assert size > 0
+
+
+def test_explain_follows_soc_and_strides():
+    plain = explain("Softmax", "--shape", "4,8")
+    assert "workspace 0 bytes" in plain
+    assert "contiguous" in explain("Softmax", "--shape", "4,8", "--strides", "1,4")
+    assert "view" in explain("Softmax", "--shape", "4,8", "--out-strides", "-16,2")
+    assert f"workspace {16 * 1024 * 1024 + 512} bytes" in explain(
+        "Softmax", "--shape", "4,8", "--soc", "Ascend950"
+    )
+
+
+def test_explain_shows_refused_candidates():
+    done = subprocess.run(
+        [sys.executable, "-m", "aclnn_py", "explain", "Softmax", "--shape", "4,8"],
+        env=os.environ | {"ACLNN_PY_ISA": "baseline"},
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert "baseline" in done.stdout
+    refused = [line for line in done.stdout.splitlines() if "refused" in line]
+    assert refused
+    assert all("ACLNN_PY_ISA" in line or "processor" in line for line in refused)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("Softmax", "--shape", "4,2", "--dim", "2"), "161002"),
+        (("Softmax", "--shape", "4,2", "--dtype", "int32"), "161002"),
+        (("Softmax", "--shape", "4,2", "--dtype", "bfloat16", "--soc", "Ascend310P"), "161002"),
+        (("SoftmaxBackward", "--shape", "4,2", "--out-dtype", "STRING"), "561103"),
+    ],
+)
+def test_a_refusal_prints_its_status_and_exits_with_1(arguments, status):
+    done = call("explain", *arguments)
+    assert done.exit_code == 1
+    assert status in done.stderr
+    assert "fix:" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("nonsense",),
+        ("explain", "Softmax"),
+        ("explain", "Softmin", "--shape", "2"),
+        ("explain", "Softmax", "--shape", "two"),
+        ("explain", "Softmax", "--shape", "2", "--dtype", "float17"),
+        ("explain", "Softmax", "--shape", "2,2", "--strides", "1"),
+        ("explain", "Softmax", "--shape", "2", "--soc", "Abacus"),
+    ],
+)
+def test_wrong_usage_exits_with_2(arguments):
+    assert call(*arguments).exit_code == 2
+
+
+def test_zero_d_and_empty_shapes():
+    assert "softmax" in explain("Softmax", "--shape", "").lower()
+    assert "nothing to do" in explain("Softmax", "--shape", "0,3")

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The end of the interpreter with work pending: no hang, no crash, no noise."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from support.process import run_python
+
+BEGINNING = """
+import os, sys, threading, time
+import numpy as np
+import aclnn_py as acl
+device = acl.Device(0)
+stream = device.create_stream()
+gate = threading.Event()
+held = threading.Event()
+def hold():
+    held.set()
+    gate.wait()
+"""
+
+STORIES = {
+    "idle": "",
+    "host function that never returns": "stream.launch_host_func(hold); held.wait()",
+    "queue behind a host function that never returns": """
+stream.launch_host_func(hold); held.wait()
+for _ in range(1000): stream.launch_host_func(lambda: None)
+""",
+    "streams that wait for an event which never comes": """
+stream.launch_host_func(hold)
+event = stream.record()
+others = [device.create_stream() for _ in range(4)]
+for other in others:
+    other.wait(event)
+    other.launch_host_func(lambda: None)
+""",
+    "copies pending": """
+acl.aclrtSetDevice(0)
+host, there = acl.aclrtMallocHost(1 << 20), acl.aclrtMalloc(1 << 20)
+waiting = acl.aclrtCreateStream()
+acl.aclrtLaunchHostFunc(waiting, lambda _: hold(), None)
+for _ in range(100):
+    acl.aclrtMemcpyAsync(there, 1 << 20, host, 1 << 20, 1, waiting)
+""",
+    "daemon threads in the library": """
+stream.launch_host_func(hold); held.wait()
+entered = threading.Barrier(4)
+def wait():
+    entered.wait()
+    stream.synchronize()
+for _ in range(3): threading.Thread(target=wait, daemon=True).start()
+entered.wait()
+""",
+    "daemon threads that enqueue": """
+def feed():
+    while True: stream.launch_host_func(lambda: None)
+for _ in range(3): threading.Thread(target=feed, daemon=True).start()
+stream.launch_host_func(held.set); held.wait()
+""",
+    "busy host functions": """
+def spin():
+    held.set()
+    while True: sum(range(1000))
+stream.launch_host_func(spin); held.wait()
+""",
+    "an exception on the way out": """
+stream.launch_host_func(hold); held.wait()
+sys.stderr = open(os.devnull, "w")
+raise SystemExit(0)
+""",
+    "a failed host function that nobody asked about": """
+stream.launch_host_func(lambda: 1 / 0)
+event = stream.record(); event.synchronize()
+""",
+    "a child that leaves by itself": """
+stream.launch_host_func(hold); held.wait()
+child = os.fork()
+if child == 0: sys.exit(0)
+_, status = os.waitpid(child, 0)
+assert os.waitstatus_to_exitcode(status) == 0, status
+""",
+    "a child that works": """
+stream.launch_host_func(hold); held.wait()
+child = os.fork()
+if child == 0:
+    try:
+        acl.aclrtSetDevice(0)
+        own = acl.aclrtCreateStream()
+        seen = []
+        own.launch_host_func(lambda: seen.append(1))
+        own.synchronize()
+        code = 0 if seen else 3
+    except acl.AclError as error:
+        code = 0 if "fork" in str(error) else 4
+    sys.exit(code)
+_, status = os.waitpid(child, 0)
+assert os.waitstatus_to_exitcode(status) == 0, status
+""",
+    "objects that outlive the library": """
+import atexit, builtins
+builtins.kept = [stream, stream.record(), device, device.malloc(64)]
+""",
+}
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_exit(story):
+    done = run_python(BEGINNING + STORIES[story] + "\nprint('last line')")
+    # Starting a child beside threads is what is tested here; newer interpreters warn of it.
+    stderr = "\n".join(line for line in done.stderr.splitlines() if "fork" not in line)
+    assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
+    assert stderr == ""
+    if "on the way out" not in story:
+        assert done.stdout.endswith("last line\n")
+
+
+def test_calls_after_the_end_fail_cleanly():
+    done = run_python(
+        BEGINNING
+        + """
+import atexit
+from aclnn_native import lib
+lib.aclpy_shutdown()
+for call in (stream.synchronize, stream.query, device.create_stream, stream.record,
+             lambda: device.malloc(8), lambda: stream.launch_host_func(print)):
+    try:
+        call()
+    except acl.AclError as error:
+        print(error.status)
+"""
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split()) == 6
+    assert "0" not in done.stdout.split()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/statm")
+def test_a_hundred_thousand_host_functions_leave_nothing():
+    done = run_python(
+        BEGINNING
+        + """
+import gc
+from aclnn_runtime import failures, host_function
+def resident():
+    gc.collect()
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+class Payload:
+    alive = 0
+    def __init__(self): Payload.alive += 1; self.weight = bytes(100)
+    def __del__(self): Payload.alive -= 1
+    def __call__(self): pass
+def fail(): raise ValueError(bytes(1000))
+def rounds(n):
+    for i in range(n):
+        stream.launch_host_func(Payload())
+        if i % 100 == 0:
+            stream.launch_host_func(fail)
+            stream.launch_host_func(fail)
+            try: stream.synchronize()
+            except acl.AclError as error: assert isinstance(error.__cause__, ValueError)
+            acl.aclGetRecentErrMsg()
+    stream.synchronize()
+rounds(30_000)
+before = resident()
+rounds(100_000)
+grown = resident() - before
+assert Payload.alive == 0, Payload.alive
+assert not host_function._queued
+assert grown < 2_000_000, grown
+print("flat")
+""",
+        timeout_s=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "flat\n"

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The planted faults: what is changed, and the tests that have to notice."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """One fault: in `file`, the only place that reads `old` becomes `new`; `tests` must fail."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+PHASE1 = ("tests/unit/test_statuses_phase1.py",)
+PHASE2 = ("tests/unit/test_statuses_phase2.py",)
+EXECUTOR = ("tests/unit/test_statuses_executor.py",)
+WORKSPACE = ("tests/unit/test_workspace.py",)
+KEEPALIVE = ("tests/unit/test_keepalive.py",)
+OPERATORS = ("tests/conformance/test_operators.py",)
+CASTS = ("tests/conformance/test_casts.py",)
+NUMBERS = ("tests/conformance/test_numbers.py",)
+VIEWS = ("tests/property/test_views.py",)
+EVENTS = ("tests/stream_order/test_events.py",)
+STREAMS = ("tests/stream_order/test_streams.py",)
+
+MUTANTS = (
+    # ---- the planner ----
+    Mutant(
+        "dim is checked before the shapes",
+        "aclnn_py/ops/softmax.py",
+        '            rank_at_most(8, "gradOutput", "output"),\n',
+        '            dim_in_range("dim", "gradOutput"),\n'
+        '            rank_at_most(8, "gradOutput", "output"),\n',
+        PHASE1,
+    ),
+    Mutant(
+        "softmax looks at dtypes before emptiness",
+        "aclnn_py/ops/softmax.py",
+        '            empty_returns("self"),\n            dtype_in_list("self", "out"),\n',
+        '            dtype_in_list("self", "out"),\n            empty_returns("self"),\n',
+        PHASE1,
+    ),
+    Mutant(
+        "upper bound of dim is closed",
+        "aclnn_py/plan/checks.py",
+        "if not -rank <= dim < rank:",
+        "if not -rank <= dim <= rank:",
+        PHASE1,
+    ),
+    Mutant(
+        "wrong axis",
+        "aclnn_py/ops/softmax.py",
+        "axis = dim % len(shape)",
+        "axis = (-1 - dim) % len(shape)",
+        OPERATORS,
+    ),
+    Mutant(
+        "log-softmax casts its result",
+        "aclnn_py/ops/softmax.py",
+        '    x = recipe.cast(recipe.contiguous("self"), recipe.desc("out").dtype, "self")\n'
+        '    y = recipe.kernel("log_softmax", (x,), params, reserve_bytes=reserve)\n',
+        '    x = recipe.kernel("log_softmax", (recipe.contiguous("self"),), params,\n'
+        "                      reserve_bytes=reserve)\n"
+        '    y = recipe.cast(x, recipe.desc("out").dtype, "self")\n',
+        CASTS,
+    ),
+    Mutant(
+        "workspace items lose their 32 bytes of slack",
+        "aclnn_py/plan/workspace.py",
+        "return (nbytes + 32 + 511) // 512 * 512",
+        "return (nbytes + 511) // 512 * 512",
+        WORKSPACE,
+    ),
+    Mutant(
+        "workspace buckets are never reused",
+        "aclnn_py/plan/workspace.py",
+        "        if free:\n",
+        "        if free and not newest:\n",
+        WORKSPACE,
+    ),
+    Mutant(
+        "workspace items die one step early",
+        "aclnn_py/plan/workspace.py",
+        "if member.last < item.first or",
+        "if member.last <= item.first or",
+        (*VIEWS, *WORKSPACE),
+    ),
+    Mutant(
+        "older chips write into a padded out directly",
+        "aclnn_py/plan/recipe.py",
+        "fills_storage = desc.storage_numel == desc.numel + desc.offset",
+        "fills_storage = desc.storage_numel >= desc.numel + desc.offset",
+        (*WORKSPACE, *EXECUTOR),
+    ),
+    Mutant(
+        "the offset of a view is lost",
+        "aclnn_py/plan/recipe.py",
+        "        offset = desc.offset * desc.dtype.itemsize\n",
+        "        offset = 0\n",
+        VIEWS,
+    ),
+    Mutant(
+        "stale plan: dim is not part of the key",
+        "aclnn_py/dialects/aclnn.py",
+        "        param.name if isinstance(param, AttrParam) else",
+        '        "0" if isinstance(param, AttrParam) else',
+        OPERATORS,
+    ),
+    Mutant(
+        "stale plan: other settings, old plans",
+        "aclnn_py/twophase.py",
+        "        settings.on_change(self.plans.clear)\n",
+        "",
+        PHASE1,
+    ),
+    Mutant(
+        "DOUBLE enters the emulated cache",
+        "aclnn_py/plan/plan.py",
+        "if recipe.copies_on_device or recipe.runs_on_ai_cpu:",
+        "if recipe.copies_on_device:",
+        EXECUTOR,
+    ),
+    Mutant(
+        "a contiguous out is read late",
+        "aclnn_py/plan/recipe.py",
+        "            self.captured_slots.add(self._slots[name])\n",
+        "",
+        EXECUTOR,
+    ),
+    Mutant(
+        "in-place hazards are not looked at",
+        "aclnn_py/plan/plan.py",
+        "        hazards=_hazards(steps),\n",
+        "",
+        KEEPALIVE,
+    ),
+    Mutant(
+        "lost keepalive: an executor forgets its tensors",
+        "aclnn_py/twophase.py",
+        "        self._tensors = tensors\n",
+        "        self._tensors = ()\n",
+        KEEPALIVE,
+    ),
+    # ---- the engine ----
+    Mutant(
+        "missing event wait",
+        "native/engine/event.c",
+        "if (marker == NULL || eng_marker_reached(marker) || marker->stream_id == stream->id) {",
+        "if (marker == NULL || stream->id != 0) {",
+        EVENTS,
+    ),
+    Mutant(
+        "small work overtakes what is queued",
+        "native/engine/submit.c",
+        "         atomic_load_explicit(&stream->completed, memory_order_acquire) ==\n"
+        "             atomic_load_explicit(&stream->submitted, memory_order_relaxed) &&\n",
+        "",
+        ("tests/stream_order",),
+    ),
+    Mutant(
+        "a failed task is not reported",
+        "native/engine/worker.c",
+        "if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(stream, task, status);",
+        "(void)status;",
+        ("tests/stream_order/test_host_function_failures.py",),
+    ),
+    # ---- the kernels ----
+    Mutant(
+        "softmax does not subtract the maximum",
+        "native/kernels/softmax_rows.h",
+        "  const REAL max = FN(row_max)(x, n);\n  if (logarithm) {",
+        "  const REAL max = FN(row_max)(x, n) * (REAL)0.5;\n  if (logarithm) {",
+        (*NUMBERS, *OPERATORS),
+    ),
+    Mutant(
+        "bfloat16 is cut, not rounded",
+        "native/simd/half.h",
+        "const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;",
+        "const uint32_t rounded = bits >> 16;",
+        CASTS,
+    ),
+    Mutant(
+        "casts to integers do not saturate",
+        "native/kernels/cast_loops.h",
+        "y[i] = raised >= (real)(high) ? (type)(most) : inside;",
+        "y[i] = raised > (real)(high) ? (type)(most) : inside;",
+        CASTS,
+    ),
+    Mutant(
+        "log-softmax backward sums g*y",
+        "native/kernels/backward_rows.h",
+        "s[0] = logarithm ? V(add)(LD(g + i), s[0])",
+        "s[0] = logarithm && n < 64 ? V(add)(LD(g + i), s[0])",
+        OPERATORS,
+    ),
+)
