@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from operator import index
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from aclnn_native import ffi, lib
@@ -22,7 +23,7 @@ from aclnn_py.ops._index import INDEX
 from aclnn_py.plan import plan as planner
 from aclnn_py.plan.explain import explain_plan
 from aclnn_py.plan.problem import Problem
-from aclnn_runtime import AclnnError, Buffer, raise_last
+from aclnn_runtime import AclnnError, Buffer, Stream, raise_last
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,15 +59,18 @@ operators: Final[Mapping[str, OpSpec]] = _Operators()
 class Executor:
     """A plan bound to tensors; made by phase 1, run by phase 2.
 
-    It keeps its tensors alive. Single use unless ``aclSetAclOpExecutorRepeatable`` made it
-    repeatable. One that is never run is destroyed with this object.
+    It keeps its tensors and their memory alive. Single use unless
+    ``aclSetAclOpExecutorRepeatable`` made it repeatable. One that is never run is destroyed with
+    this object.
     """
 
-    __slots__ = ("__weakref__", "_alive", "_handle", "_once", "_tensors", "plan")
+    __slots__ = ("__weakref__", "_alive", "_handle", "_keep", "_once", "plan")
 
-    def __init__(self, handle: int, tensors: tuple[Tensor, ...], plan: Plan) -> None:
+    def __init__(self, handle: int, keep: tuple[object, ...], plan: Plan) -> None:
         self._handle = handle
-        self._tensors = tensors
+        # Tensors, and the memory they have now: it may be what phase 2 writes to even when a
+        # tensor is given another address in between.
+        self._keep = keep
         self._once = True
         self._alive = True
         self.plan = plan
@@ -174,7 +178,8 @@ class Operator:
             if status:
                 raise_last(status, error=AclnnError)
             handle = int(out[0])
-        return entry.workspace_bytes, Executor(handle, bound, entry.plan)
+        keep = (*bound, *[tensor._buffer for tensor in bound])  # noqa: SLF001  # a hot-path field
+        return entry.workspace_bytes, Executor(handle, keep, entry.plan)
 
     def execute(
         self, workspace: object, workspace_size: object, executor: object, stream: object
@@ -198,27 +203,26 @@ class Operator:
             161001, 161002 or 361001; after the two latter nothing is queued and the executor
             stays usable.
         """
-        address = _address(self.spec.function, workspace)
+        function = self.spec.function
+        address = _uint64(function, "workspace", _address(function, workspace))
+        size = _uint64(function, "workspaceSize", workspace_size)
         handle, queue = self._handles(executor, stream)
-        try:
-            status = lib.aclpy_execute(self.number, address, workspace_size, handle, queue)
-        except (TypeError, OverflowError):
-            _refuse(
-                self.spec.function, "workspaceSize", workspace_size, "an int from 0 to 2**64 - 1"
-            )
+        status = lib.aclpy_execute(self.number, address, size, handle, queue)
         if status:
             raise_last(status, error=AclnnError)
         if isinstance(executor, Executor) and executor._once:  # noqa: SLF001  # its own module
             executor._alive = False  # noqa: SLF001
 
     def _handles(self, executor: object, stream: object) -> tuple[int, int]:
+        function = self.spec.function
         if executor is not None and not isinstance(executor, Executor):
-            _refuse(self.spec.function, "executor", executor, "the Executor that phase 1 returned")
-        handle = 0 if executor is None else executor.handle
-        queue = 0 if stream is None else getattr(stream, "handle", None)
-        if not isinstance(queue, int):
-            _refuse(self.spec.function, "stream", stream, "a Stream, or None for the default one")
-        return handle, queue
+            _refuse(function, "executor", executor, "the Executor that phase 1 returned")
+        if stream is not None and not isinstance(stream, Stream):
+            _refuse(function, "stream", stream, "a Stream, or None for the default one")
+        return (
+            0 if executor is None else executor.handle,
+            0 if stream is None else stream.handle,
+        )
 
     def _entry(
         self, tensors: Sequence[Tensor | None], attributes: Sequence[object]
@@ -343,14 +347,24 @@ def _plain(value: object) -> object:
     return int(value.__index__())
 
 
-def _address(function: str, workspace: Any) -> int:
+def _address(function: str, workspace: Any) -> object:
     if workspace is None:
         return 0
-    if isinstance(workspace, Buffer) and workspace.closed:
-        _refuse(function, "workspace", workspace, "a Buffer that has not been freed")
-    if isinstance(workspace, (bool, float)) or not hasattr(workspace, "__index__"):
-        _refuse(function, "workspace", workspace, "a Buffer, an address or None")
-    return int(workspace.__index__())
+    if isinstance(workspace, Buffer):
+        if workspace.closed:
+            _refuse(function, "workspace", workspace, "a Buffer that has not been freed")
+        return workspace.ptr
+    return workspace
+
+
+def _uint64(function: str, argument: str, value: Any) -> int:
+    try:
+        number = None if isinstance(value, bool) else index(value)
+    except TypeError:
+        number = None
+    if number is None or not 0 <= number < 2**64:
+        _refuse(function, argument, value, "an unsigned 64-bit integer, a Buffer or None for 0")
+    return number
 
 
 def _refuse(function: str, argument: str, value: object, expected: str) -> NoReturn:

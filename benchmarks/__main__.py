@@ -7,6 +7,7 @@ import argparse
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +19,17 @@ from benchmarks.report import summary, write
 from benchmarks.timing import measure
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benchmarks.cells import Cell
 
-_PARTS = ("softmax", "callpath", "streams", "scaling", "accuracy", "imports")
+_PARTS = ("softmax", "callpath", "streams", "scaling", "accuracy", "isas", "imports")
 _LIMIT_BYTES = 96 << 20
 _QUICK_LIMIT_BYTES = 48 << 20
 
 
 def main() -> int:
-    """Run what was asked for and write the report; 1 when the benchmarks could not be built."""
+    """Run what was asked for and write the report; 1 when a part failed."""
     options = _options()
     start = time.monotonic()
     cells = [c for c in (quick_cells() if options.quick else all_cells()) if options.match in c.name]
@@ -52,35 +55,45 @@ def main() -> int:
     print()
     print(summary(results, verdicts))
     print(f"{results['seconds']:.0f} s; {options.out}/results.md, results.json, ratios.png")
-    return 0
+    for name, why in results["failed"].items():
+        print(f"benchmarks: {name} failed: {why}", file=sys.stderr)
+    return 1 if results["failed"] else 0
 
 
 def _run(bench: Bench, cells: list[Cell], parts: list[str]) -> dict[str, Any]:
-    results: dict[str, Any] = {"facts": bench.facts(), "limits": _limits(bench)}
-    if "callpath" in parts:
-        _say("callpath")
-        results["callpath"] = callpath.run(bench)
-    if "imports" in parts:
-        _say("imports")
-        results["imports"] = imports.run(5 if bench.quick else 11)
-    if "streams" in parts:
-        _say("streams")
-        results["streams"] = streams.run(bench)
-    if "softmax" in parts:
-        results["softmax"] = []
-        for number, record in enumerate(softmax.run(bench, cells), 1):
-            results["softmax"].append(record)
-            ratio = f"{record['ratio']:6.2f}x" if record["ratio"] else "     -"
-            _say(f"{number:3}/{len(cells)} {ratio}  {record['cell']}  ({record['best_peer']})")
-    if "scaling" in parts:
-        _say("scaling")
-        results["scaling"] = scaling.run(bench)
-    if "accuracy" in parts:
-        _say("accuracy")
-        results["accuracy"] = accuracy.run()
-        bench.set_threads(bench.threads)
-        results["isas"] = accuracy.of_every_isa()
+    """Every part; one that fails says so and leaves the others their turn."""
+    results: dict[str, Any] = {"facts": bench.facts(), "limits": _limits(bench), "failed": {}}
+    for name, run in _jobs(bench, cells):
+        if name not in parts:
+            continue
+        _say(name)
+        try:
+            results[name] = run()
+        except Exception as error:  # noqa: BLE001  # whatever it was, it is printed and fails the run
+            traceback.print_exc()
+            results["failed"][name] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
     return results
+
+
+def _jobs(bench: Bench, cells: list[Cell]) -> list[tuple[str, Callable[[], Any]]]:
+    return [
+        ("callpath", lambda: callpath.run(bench)),
+        ("imports", lambda: imports.run(5 if bench.quick else 11)),
+        ("streams", lambda: streams.run(bench)),
+        ("softmax", lambda: _softmax(bench, cells)),
+        ("scaling", lambda: scaling.run(bench)),
+        ("accuracy", accuracy.run),
+        ("isas", accuracy.of_every_isa),
+    ]
+
+
+def _softmax(bench: Bench, cells: list[Cell]) -> list[dict[str, Any]]:
+    records = []
+    for number, record in enumerate(softmax.run(bench, cells), 1):
+        records.append(record)
+        ratio = f"{record['ratio']:6.2f}x" if record["ratio"] else "     - "
+        _say(f"{number:3}/{len(cells)} {ratio} {record['cell']}  ({record['best_peer']})")
+    return records
 
 
 def _limits(bench: Bench) -> dict[str, float]:

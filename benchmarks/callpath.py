@@ -66,26 +66,22 @@ def _operator(bench: Bench, direction: str) -> dict[str, Any]:
     }
     peers: dict[str, Callable[[], object]] = {}
     if not bench.torch.missing:
-        peers |= (
-            bench.torch.eager_calls(first, out)
-            if direction == "forward"
-            else bench.torch.eager_backward(inputs, out)
-        )
+        peers |= bench.torch.eager_calls(direction, inputs, out)
     peers["NumPy expression"] = bench.numpy.call("softmax", direction, inputs, -1, out)
     contestants = [Contestant(key, python_burst(call)) for key, call in {**calls, **peers}.items()]
     contestants.append(Contestant("phase 2", phase_two))
     timings = measure(contestants, bench.budget_s, bench.rounds)
     ours.close()
     eager = {key: timings[key].median for key in peers if key != "NumPy expression"}
-    best = min(eager, key=eager.__getitem__, default="")
-    record: dict[str, Any] = {
+    mine = {key: timings[key].median for key in ("whole cycle", "repeatable cycle")}
+    return {
         "times_ns": {key: timing.record() for key, timing in timings.items()},
-        "eager": best,
+        "eager": min(eager, key=eager.__getitem__, default=""),
+        "ratios": {
+            key: {peer: took / theirs for peer, theirs in eager.items()}
+            for key, took in mine.items()
+        },
     }
-    if best:
-        record["cycle_ratio"] = timings["whole cycle"].median / eager[best]
-        record["repeatable_ratio"] = timings["repeatable cycle"].median / eager[best]
-    return record
 
 
 def _misses(bench: Bench) -> Timing:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.cells import Cell
+from benchmarks.limit import cache_bytes
 from benchmarks.ours import Ours, operator_name
-from benchmarks.timing import measure
+from benchmarks.timing import Contestant, Timing, measure
 
 if TYPE_CHECKING:
     from benchmarks.bench import Bench
@@ -27,50 +29,64 @@ def run(bench: Bench) -> dict[str, Any]:
     """Nanoseconds a byte moved, for softmax and its gradient, float32."""
     total = _QUICK_ELEMENTS if bench.quick else _ELEMENTS
     decades = _DECADES[:-1] if bench.quick else _DECADES
+    shapes = {
+        "rows_of_16": {n: (n, _ROW) for n in decades},
+        "row_length": {n: (max(1, total // n), n) for n in decades},
+        "odd_length": {n: (total // n, n) for n in _ODD},
+    }
     result: dict[str, Any] = {}
     for direction in ("forward", "backward"):
-        rows = {n: _point(bench, direction, (n, _ROW)) for n in decades}
-        lengths = {n: _point(bench, direction, (max(1, total // n), n)) for n in decades}
-        odd = {n: _point(bench, direction, (total // n, n)) for n in _ODD}
+        parts = {name: _series(bench, direction, points) for name, points in shapes.items()}
+        odd = {n: point["ns_per_byte"] for n, point in parts["odd_length"].items()}
         result[direction] = {
-            "rows_of_16": rows,
-            "row_length": lengths,
-            "odd_length": odd,
-            "flatness": _flatness(rows),
-            "worst_odd": max(odd[n]["ns_per_byte"] / odd[near]["ns_per_byte"]
-                             for n, near in _NEAREST.items()),
+            **parts,
+            "flatness": _flatness(parts["rows_of_16"]),
+            "worst_odd": max(odd[n] / odd[near] for n, near in _NEAREST.items()),
         }
     return result
 
 
-def _point(bench: Bench, direction: str, shape: tuple[int, int]) -> dict[str, Any]:
-    cell = Cell("softmax", direction, "float32", shape, -1)
-    views = [bench.arena.view(slot, "float32", shape, cell.in_layout) for slot in range(3)]
-    bench.arena.fill(views[0])
-    bench.arena.fill(views[1])
-    inputs = tuple(views[: cell.inputs])
-    name = operator_name("softmax", direction)
-    ours = Ours(bench.device, bench.stream, name, inputs, -1, views[2])
-    contestants = [ours.c(bench.engine_loop)]
-    if not bench.torch.missing:
-        call = bench.torch.call("softmax", direction, inputs, -1, views[2])
-        contestants.append(bench.torch.contestant(call))
+def _series(
+    bench: Bench, direction: str, shapes: dict[int, tuple[int, int]]
+) -> dict[int, dict[str, Any]]:
+    """All points of a series side by side, so that a disturbance does not look like a cliff."""
+    cells = {n: Cell("softmax", direction, "float32", shape, -1) for n, shape in shapes.items()}
+    largest = max(cells.values(), key=lambda cell: cell.elements)
+    for slot in range(largest.inputs):
+        bench.arena.fill(bench.arena.view(slot, "float32", largest.shape, largest.in_layout))
+    made: list[Ours] = []
+    contestants: list[Contestant] = []
+    for n, cell in cells.items():
+        views = [bench.arena.view(i, "float32", cell.shape, cell.in_layout) for i in range(3)]
+        inputs = tuple(views[: cell.inputs])
+        name = operator_name("softmax", direction)
+        made.append(Ours(bench.device, bench.stream, name, inputs, -1, views[2]))
+        # No peer shares its wait, and the sizes differ: a burst of its own for each point.
+        mine = made[-1].c(bench.engine_loop)
+        contestants.append(replace(mine, name=f"ours {n}", layer="alone"))
+        if not bench.torch.missing:
+            call = bench.torch.call("softmax", direction, inputs, -1, views[2])
+            contestants.append(replace(bench.torch.contestant(call), name=f"torch {n}"))
     timings = measure(contestants, bench.budget_s / 2, 3)
-    ours.close()
+    for one in made:
+        one.close()
+    return {n: _point(cell, timings, n) for n, cell in cells.items()}
+
+
+def _point(cell: Cell, timings: dict[str, Timing], n: int) -> dict[str, Any]:
+    took = timings[f"ours {n}"].median
     record: dict[str, Any] = {
-        "shape": list(shape),
+        "shape": list(cell.shape),
         "moved_bytes": cell.moved_bytes,
-        "ns": timings["ours (C)"].median,
-        "ns_per_byte": timings["ours (C)"].median / cell.moved_bytes,
+        "ns": took,
+        "ns_per_byte": took / cell.moved_bytes,
     }
-    if bench.torch.name in timings:
-        record["torch_ns"] = timings[bench.torch.name].median
+    if f"torch {n}" in timings:
+        record["torch_ns"] = timings[f"torch {n}"].median
     return record
 
 
 def _flatness(points: dict[int, dict[str, Any]]) -> float:
     """Slowest over fastest byte among the tensors that leave the caches; 0 if fewer than two do."""
-    from benchmarks.limit import cache_bytes  # noqa: PLC0415
-
     large = [p["ns_per_byte"] for p in points.values() if p["moved_bytes"] > 2 * cache_bytes(4)]
     return max(large) / min(large) if len(large) > 1 else 0.0

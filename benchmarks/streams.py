@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import statistics
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from aclnn_native import lib
 from benchmarks.build import compile_shared
 from benchmarks.cells import Layout
 from benchmarks.ours import Ours
-from benchmarks.timing import Timing
+from benchmarks.timing import Contestant, Timing, measure, python_burst
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,6 +143,7 @@ def _overlap(bench: Bench) -> dict[str, float]:
     """A copy in one stream beside one-thread kernels in another: 1 is all of the shorter hidden."""
     elements = min(bench.arena.slot_bytes // 4, 1 << 22)
     source = np.ones(elements, np.float32)
+    acl.aclrtSetDevice(0)
     host = acl.aclrtMallocHost(source.nbytes)
     target = bench.arena.address(1)
     bench.set_threads(1)
@@ -167,23 +167,27 @@ def _overlap(bench: Bench) -> dict[str, float]:
                 bench.stream,
             )
 
+    ways: dict[str, Callable[[], object]] = {
+        "kernel_ns": lambda: (kernels(), kernel_stream.synchronize()),
+        "copy_ns": lambda: (copies(), bench.stream.synchronize()),
+        "together_ns": lambda: (
+            copies(),
+            kernels(),
+            kernel_stream.synchronize(),
+            bench.stream.synchronize(),
+        ),
+    }
     try:
-        alone_kernel = _median(lambda: (kernels(), kernel_stream.synchronize()))
-        alone_copy = _median(lambda: (copies(), bench.stream.synchronize()))
-        together = _median(
-            lambda: (copies(), kernels(), kernel_stream.synchronize(), bench.stream.synchronize())
-        )
+        contestants = [Contestant(name, python_burst(call)) for name, call in ways.items()]
+        timings = measure(contestants, 2 * bench.budget_s, bench.rounds)
     finally:
         group.close()
         acl.aclrtFreeHost(host)
+        acl.aclrtResetDevice(0)
         bench.set_threads(bench.threads)
-    hidden = (alone_kernel + alone_copy - together) / min(alone_kernel, alone_copy)
-    return {
-        "kernel_ns": alone_kernel,
-        "copy_ns": alone_copy,
-        "together_ns": together,
-        "hidden": hidden,
-    }
+    took = {name: timing.median for name, timing in timings.items()}
+    alone = (took["kernel_ns"], took["copy_ns"])
+    return {**took, "hidden": (sum(alone) - took["together_ns"]) / min(alone)}
 
 
 def _spread(bench: Bench, library: Any) -> dict[str, Any]:
@@ -223,11 +227,3 @@ def _spread_once(library: Any, group: _Set, n: int, count: int) -> float:
 def _handles(numbers: list[int]) -> Any:
     return (ctypes.c_uint64 * len(numbers))(*numbers)
 
-
-def _median(call: Callable[[], object], repeats: int = 9) -> float:
-    samples = []
-    for _ in range(repeats):
-        start = time.perf_counter_ns()
-        call()
-        samples.append(float(time.perf_counter_ns() - start))
-    return statistics.median(samples[2:])

@@ -18,11 +18,12 @@ __all__ = ["Contestant", "Timing", "measure", "python_burst"]
 # A burst shorter than this would time the clock.
 _BURST_NS = 20_000
 # C loops end in a wait, which many small calls share; the same number of calls for both sides.
-_C_BURST_NS = 200_000
+_C_BURST_NS = 1_000_000
 _C_BURST_CALLS = 64
 # Long enough for the spinning threads of the contestant before to give up and sleep.
 _SETTLE_S = 0.003
 _CAP_S = 0.5
+_TRIALS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ class Contestant:
     share: float = 1.0  # of the budget; a peer that is far behind needs fewer samples
     samples: list[float] = field(default_factory=list)
     calls: int = 1
-    spent: float = 0.0  # seconds
+    spent: float = 0.0  # seconds, trials included
+    trials: float = 0.0
 
     def take(self, calls: int) -> float:
         start = time.perf_counter()
@@ -85,8 +87,8 @@ def measure(contestants: Sequence[Contestant], budget_s: float, rounds: int) -> 
     contestants : sequence of Contestant
         At least one.
     budget_s : float
-        Seconds a contestant may use, warm-up included; never more than half a second, except
-        that one call is always made.
+        Seconds of samples for each contestant, the warm-up of each turn included. With the first
+        trials it is never more than half a second, except that two calls are always made.
     rounds : int
         Turns of each contestant.
 
@@ -100,7 +102,7 @@ def measure(contestants: Sequence[Contestant], budget_s: float, rounds: int) -> 
     gc.collect()
     gc.disable()
     try:
-        _choose_bursts(contestants, budget)
+        _choose_bursts(contestants)
         for turn in range(rounds):
             first = turn % len(contestants)
             for contestant in (*contestants[first:], *contestants[:first]):
@@ -111,32 +113,35 @@ def measure(contestants: Sequence[Contestant], budget_s: float, rounds: int) -> 
     return {one.name: Timing.of(one.samples) for one in contestants}
 
 
-def _choose_bursts(contestants: Sequence[Contestant], budget: float) -> None:
+def _choose_bursts(contestants: Sequence[Contestant]) -> None:
     fastest_c = float("inf")
     for one in contestants:
-        first = one.take(1)
-        if one.spent >= budget * one.share:
-            one.samples.append(first)  # all that fits
-            continue
-        estimate = min(one.take(1), one.take(2)) if one.spent < budget / 20 else one.take(1)
+        # The first call pays for everybody's caches and threads, the second may still.
+        estimate = one.take(1)
+        for _ in range(_TRIALS - 1):
+            if one.spent < _CAP_S / 4:
+                estimate = min(estimate, one.take(1))
         one.calls = max(1, round(_BURST_NS / max(estimate, 1.0)))
+        one.trials = one.spent
         if one.layer == "c":
             fastest_c = min(fastest_c, estimate)
     for one in contestants:
         if one.layer == "c":
-            wanted = round(_C_BURST_NS / max(fastest_c, 1.0)) if fastest_c < float("inf") else 1
-            one.calls = min(max(1, wanted), _C_BURST_CALLS)
+            one.calls = min(max(1, round(_C_BURST_NS / max(fastest_c, 1.0))), _C_BURST_CALLS)
 
 
 def _turn(one: Contestant, budget: float, turns_left: int) -> None:
-    left = budget - one.spent
+    left = min(budget, _CAP_S - one.trials) - (one.spent - one.trials)
     if left <= 0 and one.samples:
         return
     time.sleep(_SETTLE_S)
-    slice_s = max(left, 0.0) / turns_left
-    end = one.spent + slice_s
-    one.take(one.calls)  # the caches and threads are another's
+    start = one.spent
+    slice_s = left / turns_left
+    first = one.take(one.calls)  # the caches and threads are another's
+    if one.spent - start >= _CAP_S / 2:
+        one.samples.append(first)  # too slow to be called again for nothing
+        return
     while True:
         one.samples.append(one.take(one.calls))
-        if one.spent >= end:
+        if one.spent - start >= slice_s:
             return

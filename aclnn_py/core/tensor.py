@@ -230,14 +230,15 @@ class Tensor(HandleNoun):
         desc, dtype = self._desc, self.dtype
         address = self.data_ptr
         if desc.is_empty:
-            return np.empty(desc.shape, dtype)
+            return np.empty(desc.shape, dtype=dtype)
         low, high = (edge * dtype.itemsize for edge in desc.extent)
         raw = shared_bytes(function, address + low, high - low)
         _check(lib.aclpy_memory_wait(address), AclError)
         strides = row_major_strides(desc.shape) if desc.is_contiguous else desc.strides
         start = desc.offset * dtype.itemsize - low
         steps = [stride * dtype.itemsize for stride in strides]
-        return np.ndarray(desc.shape, dtype, raw, start, steps)
+        view: np.ndarray[Any, Any] = np.ndarray(desc.shape, dtype, raw, start, steps)
+        return view
 
 
 def create_tensor(desc: TensorDesc, data: Buffer | int | None = None) -> Tensor:

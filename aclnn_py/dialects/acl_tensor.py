@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, NoReturn
 
 from aclnn_native import lib
@@ -88,6 +89,9 @@ def aclCreateTensor(
         _null(function, "viewDims", "a sequence of ints")
     dims = integers(function, "viewDims", viewDims)
     steps = row_major_strides(dims) if stride is None else integers(function, "stride", stride)
+    if len(dims) > lib.ACLPY_MAX_RANK:
+        limit = f"at most {lib.ACLPY_MAX_RANK} dimensions"
+        _invalid(function, "viewDims", f"{len(dims)} dimensions", limit)
     if len(steps) != len(dims):
         _invalid(function, "stride", f"{len(steps)} strides", f"{len(dims)}, one for each viewDim")
     storage = dims if storageDims is None else integers(function, "storageDims", storageDims)
@@ -305,10 +309,14 @@ def _tensor(function: str, argument: str, tensor: Tensor | None) -> Tensor:
 def _memory(function: str, argument: str, data: Buffer | int | None) -> Buffer | int | None:
     if data is None:
         return None
-    if isinstance(data, (bool, float)) or not hasattr(data, "__index__"):
+    try:
+        address = operator.index(data)
+    except TypeError:
+        address = None
+    if address is None or isinstance(data, bool):
         _invalid(function, argument, f"{type(data).__name__}", "a Buffer, an address or None")
-    if not 0 <= int(data) < 2**64:
-        _invalid(function, argument, str(int(data)), "an address")
+    if not 0 <= address < 2**64:
+        _invalid(function, argument, str(address), "an address")
     return data
 
 

@@ -32,7 +32,7 @@ def {planner}({params}):
     handle = _new(entry.handle, {handles})
     if not handle:
         _fail()
-    return entry.workspace_bytes, _Executor(handle, ({tensors},), entry.plan)
+    return entry.workspace_bytes, _Executor(handle, ({tensors}, {buffers}), entry.plan)
 
 
 def {function}(workspace, workspaceSize, executor, stream):
@@ -75,6 +75,7 @@ def _build(spec: OpSpec) -> tuple[Any, Any]:
         params=", ".join(param.name for param in spec.params),
         key=", ".join(fields),
         tensors=", ".join(tensors),
+        buffers=", ".join(f"{name}._buffer" for name in tensors),
         attributes="".join(f"{name}, " for name in attributes),
         odd_attribute=" or ".join(f"{name}.__class__ is not int" for name in attributes) or "0",
         handles=", ".join(handles),

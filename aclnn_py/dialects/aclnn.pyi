@@ -89,7 +89,9 @@ def aclnnLogSoftmax(
     touches is kept alive until then.
     """
 
-def aclnnLogSoftmaxBackwardGetWorkspaceSize(gradOutput: Tensor, output: Tensor, dim: int, out: Tensor) -> tuple[int, Executor]:
+def aclnnLogSoftmaxBackwardGetWorkspaceSize(
+    gradOutput: Tensor, output: Tensor, dim: int, out: Tensor
+) -> tuple[int, Executor]:
     """Plan aclnnLogSoftmaxBackward: out = gradOutput - exp(output) * sum(gradOutput), sums along dim.
 
     Parameters
@@ -236,7 +238,9 @@ def aclnnSoftmax(
     touches is kept alive until then.
     """
 
-def aclnnSoftmaxBackwardGetWorkspaceSize(gradOutput: Tensor, output: Tensor, dim: int, out: Tensor) -> tuple[int, Executor]:
+def aclnnSoftmaxBackwardGetWorkspaceSize(
+    gradOutput: Tensor, output: Tensor, dim: int, out: Tensor
+) -> tuple[int, Executor]:
     """Plan aclnnSoftmaxBackward: out = output * (gradOutput - sum(gradOutput * output)), sums along dim.
 
     Parameters

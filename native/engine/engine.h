@@ -24,7 +24,7 @@ typedef uint64_t aclpy_handle;
 
 typedef struct aclpy_error {
   int32_t status;
-  uint64_t token;     /* failed task: the token given at aclpy_submit, else 0 */
+  uint64_t token;     /* failed task: the token of aclpy_submit, or the call_token of the failed step; else 0 */
   char function[64];  /* "aclrtMemcpy", or the operator of a failed task */
   char argument[48];
   char got[320];

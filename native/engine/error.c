@@ -67,7 +67,7 @@ struct eng_failure *eng_failure_new(int32_t status, uint64_t token, const char *
     copy_(failure->error.expected, sizeof(failure->error.expected), "0");
   }
   failure->error.status = status;
-  failure->error.token = token;
+  failure->error.token = token != 0 ? token : last->token;
   if (function != NULL && function[0] != 0) copy_(failure->error.function, sizeof(failure->error.function), function);
   return failure;
 }

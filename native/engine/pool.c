@@ -72,10 +72,11 @@ static void help_(struct job_ *job) {
   atomic_fetch_add(&job->helpers, 1);
   atomic_fetch_add(&computing_, 1);
   pthread_mutex_unlock(&lock_);
-  void *scratch = eng_scratch_get(&eng_self()->scratch, job->scratch_bytes);
-  if (scratch != NULL) work_(job, scratch);
+  void *scratch;
+  bool able = eng_thread_scratch(job->scratch_bytes, &scratch);
+  if (able) work_(job, scratch);
   pthread_mutex_lock(&lock_);
-  if (scratch == NULL) job->most_helpers = 0; /* memory is short: leave the rest to those who have theirs */
+  if (!able) job->most_helpers = 0; /* memory is short: leave the rest to those who have theirs */
   atomic_fetch_sub(&computing_, 1);
   if (atomic_fetch_sub(&job->helpers, 1) == 1 && job->caller_parked) eng_unpark(job->caller);
 }
@@ -88,7 +89,6 @@ static void spin_for_job_(void) {
 
 static void *helper_main_(void *arg) {
   struct helper_ *self = arg;
-  eng_thread_attach();
   pthread_mutex_lock(&lock_);
   while (!stopping_) {
     struct job_ *job = choose_();
@@ -179,8 +179,8 @@ bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t p
                   int64_t thread_scratch_bytes, bool large) {
   if (items <= 0) return true;
   if (grain < 1) grain = 1;
-  void *scratch = eng_scratch_get(&eng_self()->scratch, (size_t)thread_scratch_bytes);
-  if (scratch == NULL) return false;
+  void *scratch;
+  if (!eng_thread_scratch((size_t)thread_scratch_bytes, &scratch)) return false;
   int threads = aclpy_thread_count();
   if (!large || threads <= 1 || items <= grain) {
     run(args, pass, 0, items, scratch);

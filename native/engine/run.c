@@ -20,12 +20,12 @@ static int32_t no_scratch_(const struct eng_plan *plan, int64_t bytes) {
 static int32_t run_kernel_(const struct eng_plan *plan, const aclpy_step_desc *step, struct eng_stream *stream,
                            aclpy_kernel_args *args) {
   const aclpy_kernel_shape *shape = &step->shape;
-  args->scratch = NULL;
-  args->params = step->params;
-  if (shape->scratch_bytes > 0) {
-    args->scratch = eng_scratch_get(&stream->scratch, (size_t)shape->scratch_bytes);
-    if (args->scratch == NULL) return no_scratch_(plan, shape->scratch_bytes);
+  void *shared;
+  if (!eng_scratch_get(&stream->scratch, (size_t)shape->scratch_bytes, &shared)) {
+    return no_scratch_(plan, shape->scratch_bytes);
   }
+  args->scratch = shared;
+  args->params = step->params;
   bool large = shape->cost_ns >= PARALLEL_NS;
   for (int32_t pass = 0; pass < shape->passes; pass++) {
     if (!eng_pool_run(step->run, args, pass, shape->items[pass], shape->grain[pass], shape->thread_scratch_bytes, large)) {
@@ -40,6 +40,7 @@ static int32_t run_call_(const struct eng_plan *plan, const aclpy_step_desc *ste
   int32_t status = eng_worker_enter_foreign() ? step->call(step->call_token, args->addr)
                                               : eng_fail_stopped(eng_operator_name(plan->op));
   eng_worker_leave_foreign();
+  if (status != ACLPY_ACL_SUCCESS) eng_self()->error.token = step->call_token; /* Python finds its exception by it */
   return status;
 }
 

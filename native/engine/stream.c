@@ -109,7 +109,11 @@ struct eng_stream *eng_stream_resolve(aclpy_handle ctx, aclpy_handle handle, con
   if (ctx == 0 && handle != 0) { /* the common case first: no context is touched for a free-standing stream */
     struct eng_stream *stream = eng_handle_acquire(ENG_STREAM, handle);
     if (stream != NULL && stream->free_standing) return stream;
-    if (stream != NULL) eng_release(&stream->head);
+    if (stream == NULL) { /* before the thread's context is missed: a dead handle belongs to none */
+      *status = eng_stopping() ? eng_fail_stopped(function) : refuse_dead_(handle, function);
+      return NULL;
+    }
+    eng_release(&stream->head);
   }
   struct eng_context *context = eng_context_resolve(ctx, function, status);
   if (context == NULL) return NULL;
@@ -159,7 +163,7 @@ int32_t aclpy_stream_release(aclpy_handle stream) {
   static const char function[] = "Stream.close";
   if (eng_stopping()) return eng_fail_stopped(function);
   struct eng_stream *found = eng_handle_close(ENG_STREAM, stream, false);
-  if (found == NULL) return refuse_dead_(stream, function);
+  if (found == NULL) return ACLPY_ACL_ERROR_RT_INVALID_HANDLE; /* gone with its context: no mistake, so no message */
   eng_stream_finish_later(found);
   return ACLPY_ACL_SUCCESS;
 }

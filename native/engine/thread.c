@@ -53,18 +53,27 @@ int eng_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), 
   return 0;
 }
 
-void *eng_scratch_get(struct eng_scratch *scratch, size_t size) {
+bool eng_scratch_get(struct eng_scratch *scratch, size_t size, void **data) {
   enum { ALIGNMENT = 64, SMALLEST = 4096 };
-  if (scratch->data != NULL && scratch->size >= size) return scratch->data;
-  if (size > SIZE_MAX / 2 || eng_fault(ENG_RESOURCE_MEMORY)) return NULL;
-  size_t rounded = SMALLEST;
-  while (rounded < size) rounded *= 2;
-  void *data = NULL;
-  if (posix_memalign(&data, ALIGNMENT, rounded) != 0) return NULL;
-  free(scratch->data);
-  scratch->data = data;
-  scratch->size = rounded;
-  return data;
+  *data = NULL;
+  if (size == 0) return true;
+  if (scratch->size < size) {
+    if (size > SIZE_MAX / 2 || eng_fault(ENG_RESOURCE_MEMORY)) return false;
+    size_t rounded = SMALLEST;
+    while (rounded < size) rounded *= 2;
+    void *grown = NULL;
+    if (posix_memalign(&grown, ALIGNMENT, rounded) != 0) return false;
+    free(scratch->data);
+    scratch->data = grown;
+    scratch->size = rounded;
+  }
+  *data = scratch->data;
+  return true;
+}
+
+bool eng_thread_scratch(size_t size, void **data) {
+  if (size > 0) eng_thread_attach();
+  return eng_scratch_get(&eng_self()->scratch, size, data);
 }
 
 void eng_scratch_free(struct eng_scratch *scratch) {

@@ -50,8 +50,10 @@ void eng_thread_attach(void);
 /* Starts a joinable thread with every signal blocked: signals belong to the host program's threads. */
 int eng_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg);
 
-/* At least `size` bytes aligned to 64, grown and kept; NULL when there is no memory. size 0 gives a valid pointer. */
-void *eng_scratch_get(struct eng_scratch *scratch, size_t size);
+/* *data becomes at least `size` bytes aligned to 64, grown and kept, or NULL for size 0. False: no memory. */
+bool eng_scratch_get(struct eng_scratch *scratch, size_t size, void **data);
+/* The same from the calling thread's own scratch memory. */
+bool eng_thread_scratch(size_t size, void **data);
 void eng_scratch_free(struct eng_scratch *scratch);
 
 int64_t eng_clock_ns(void);

@@ -88,12 +88,12 @@ enum aclpy_status {
   ACLPY_ACL_ERROR_STREAM_TASK_GROUP_STATUS = 107033, /* task group in the wrong state */
   ACLPY_ACL_ERROR_STREAM_TASK_GROUP_INTR = 107034, /* task group interrupted */
   ACLPY_ACL_ERROR_RT_TASK_ABORT_STOP = 107035, /* abort stopped before post-processing */
-  ACLPY_ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED = 107036, /* capture ended on another stream than it began */
+  ACLPY_ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED = 107036, /* capture ended on another stream */
   ACLPY_ACL_ERROR_RT_MODEL_RUNNING = 107037, /* model is running */
   ACLPY_ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD = 107038, /* capture ended in another thread */
   ACLPY_ACL_ERROR_RT_INSUFFICIENT_INPUT_ARRAY = 107039, /* array too small */
   ACLPY_ACL_ERROR_RT_MODEL_UPDATE_FAILED = 107040, /* model update failed */
-  ACLPY_ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC = 107041, /* asynchronous call became synchronous in a capture */
+  ACLPY_ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC = 107041, /* asynchronous call turned synchronous */
   ACLPY_ACL_ERROR_RT_SYMBOL_NOT_FOUND = 107042, /* symbol not found */
   ACLPY_ACL_ERROR_RT_INVALID_SYMBOL = 107043, /* symbol invalid */
   ACLPY_ACL_ERROR_RT_INVALID_DEVICE_FUNCTION = 107044, /* device function invalid */
@@ -241,7 +241,7 @@ enum aclpy_status {
   ACLPY_ACLNN_ERR_INNER_OP_FILE_INVALID = 561113, /* operator file invalid */
   ACLPY_ACLNN_ERR_INNER_ATTR_NUM_OUT_OF_BOUND = 561114, /* too many attributes */
   ACLPY_ACLNN_ERR_INNER_ATTR_LEN_NOT_ENOUGH = 561115, /* attribute too short */
-  ACLPY_ACLNN_ERR_INNER_INPUT_NUM_IN_JSON_TOO_LARGE = 561116, /* kernel description has too many inputs */
+  ACLPY_ACLNN_ERR_INNER_INPUT_NUM_IN_JSON_TOO_LARGE = 561116, /* kernel description: too many inputs */
   ACLPY_ACLNN_ERR_INNER_INPUT_JSON_IS_NULL = 561117, /* kernel description is NULL */
   ACLPY_ACLNN_ERR_INNER_STATIC_WORKSPACE_INVALID = 561118, /* static workspace invalid */
   ACLPY_ACLNN_ERR_INNER_STATIC_BLOCK_DIM_INVALID = 561119, /* static block count invalid */

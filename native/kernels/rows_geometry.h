@@ -38,7 +38,7 @@ ACLPY_INLINE int64_t aclpy_round16(int64_t x) { return (x + 15) / 16 * 16; }
 
 ACLPY_INLINE void aclpy_geometry_rows_(aclpy_geometry *g, int64_t real_bytes) {
   const int few = g->outer < 8 && g->n >= 2 * ACLPY_ROW_CHUNK;
-  g->mode = few || g->n > ACLPY_SCRATCH_MAX / real_bytes ? ACLPY_ROW_CHUNKS : ACLPY_ROWS;
+  g->mode = few || g->n > ACLPY_SCRATCH_MAX / (2 * real_bytes) ? ACLPY_ROW_CHUNKS : ACLPY_ROWS;
   g->rows = g->n;
   g->columns = g->width = g->stride = g->tiles = g->group = 1;
   g->chunk = ACLPY_ROW_CHUNK;

@@ -25,7 +25,7 @@ static int32_t FN(forward_plan)(const int64_t *params, int32_t n_params, aclpy_k
   aclpy_geometry g;
   memset(shape, 0, sizeof *shape);
   if (n_params != 3 || aclpy_geometry_make(&g, params, sizeof(REAL), sizeof(STORED), 2) != 0) return -1;
-  const int64_t row = g.mode == ACLPY_ROWS && (g.streaming || !PLAIN) ? g.n : 0;
+  const int64_t row = g.mode == ACLPY_ROWS && (g.streaming || !PLAIN) ? 2 * g.n : 0;
   const int64_t tile = g.mode == ACLPY_TILES ? g.rows : g.mode == ACLPY_TILE_CHUNKS ? g.chunk : 0;
   shape->thread_scratch_bytes = (row + tile * g.stride) * (int64_t)sizeof(REAL);
   const double each = aclpy_forward_cost(sizeof(REAL), sizeof(STORED), g.streaming);

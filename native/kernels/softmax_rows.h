@@ -28,25 +28,30 @@ ACLPY_INLINE VEC FN(exp_at)(const STORED *x, REAL *e, int64_t i, VEC shift, int 
   return v;
 }
 
-/* Sum of e over a row, added in pairs, the pairs in double. The row behind it is fetched meanwhile: the
- * multiplications leave the memory idle. */
-ACLPY_INLINE double FN(row_exp)(const STORED *x, REAL *e, int64_t n, REAL shift_by, int keep) {
+ACLPY_INLINE VEC FN(exp_rest)(const STORED *x, REAL *e, int64_t i, int64_t n, VEC shift, int keep) {
+  const VEC v = V(exp_negative)(V(sub)(LDN(x + i, n - i, (REAL)-INFINITY), shift));
+  if (keep) STNR(e + i, v, n - i);
+  return v;
+}
+
+/* Adds e of four vectors to s: in double after one float addition for a logarithm (whose argument may be 1 + little),
+ * after two where the sum only divides. */
+ACLPY_INLINE V(acc) FN(quad_exp)(const STORED *x, REAL *e, int64_t i, VEC shift, int logarithm, V(acc) s) {
+  const VEC a = FN(exp_at)(x, e, i, shift, !logarithm), b = FN(exp_at)(x, e, i + LANES, shift, !logarithm);
+  const VEC c = FN(exp_at)(x, e, i + 2 * LANES, shift, !logarithm);
+  const VEC d = FN(exp_at)(x, e, i + 3 * LANES, shift, !logarithm);
+  if (!logarithm) return V(acc_add)(s, V(add)(V(add)(a, b), V(add)(c, d)));
+  return V(acc_add)(V(acc_add)(s, V(add)(a, b)), V(add)(c, d));
+}
+
+/* Sum of e over a row that is not kept. */
+ACLPY_INLINE double FN(row_exp)(const STORED *x, int64_t n, REAL shift_by) {
   const VEC shift = V(set1)(shift_by);
   V(acc) s = V(acc_zero)(), t = s;
   int64_t i = 0;
-  for (; i + 4 * LANES <= n; i += 4 * LANES) {
-    for (int64_t b = 0; b < 4 * LANES * (int64_t)sizeof(STORED); b += 64) ACLPY_PREFETCH((uintptr_t)(x + i + n) + (uintptr_t)b);
-    const VEC a = FN(exp_at)(x, e, i, shift, keep), b = FN(exp_at)(x, e, i + LANES, shift, keep);
-    s = V(acc_add)(s, V(add)(a, b));
-    const VEC c = FN(exp_at)(x, e, i + 2 * LANES, shift, keep), d = FN(exp_at)(x, e, i + 3 * LANES, shift, keep);
-    t = V(acc_add)(t, V(add)(c, d));
-  }
-  for (; i + LANES <= n; i += LANES) s = V(acc_add)(s, FN(exp_at)(x, e, i, shift, keep));
-  if (i < n) {
-    const VEC v = V(exp_negative)(V(sub)(LDN(x + i, n - i, (REAL)-INFINITY), shift));
-    if (keep) STNR(e + i, v, n - i);
-    t = V(acc_add)(t, v);
-  }
+  for (; i + 4 * LANES <= n; i += 4 * LANES) s = FN(quad_exp)(x, NULL, i, shift, 1, s);
+  for (; i + LANES <= n; i += LANES) s = V(acc_add)(s, FN(exp_at)(x, NULL, i, shift, 0));
+  if (i < n) t = V(acc_add)(t, FN(exp_rest)(x, NULL, i, n, shift, 0));
   return V(acc_sum)(s, t);
 }
 
@@ -80,34 +85,108 @@ ACLPY_INLINE void FN(row_exp_scale)(const STORED *x, STORED *y, int64_t n, REAL 
 #undef PART_
 }
 
-ACLPY_INLINE void FN(row)(const STORED *x, STORED *y, int64_t n, REAL *scratch, int logarithm, int streaming) {
-  const REAL max = FN(row_max)(x, n);
+/* A row whose sum is known, to be written: y = e * factor, or (x - shift) - factor. */
+typedef struct FN(pending) {
+  const REAL *e;
+  const STORED *x;
+  STORED *y; /* NULL: none */
+  int64_t n;
+  int64_t at; /* elements before it are written */
+  REAL shift, factor;
+  int streaming;
+} FN(pending);
+
+ACLPY_INLINE void FN(pending_write)(FN(pending) *p, int64_t end, int streaming, int logarithm) {
+  const int64_t at = p->at, n = end - at;
+  if (n <= 0) return;
   if (logarithm) {
-    const double sum = FN(row_exp)(x, NULL, n, max, 0);
-    FN(row_offset)(x, y, n, max, (REAL)aclpy_log_f64(sum), streaming);
-    return;
+    FN(row_offset)(p->x + at, p->y + at, n, p->shift, p->factor, streaming);
+  } else {
+    FN(row_scale)(p->e + at, p->y + at, n, p->factor, streaming);
   }
+  p->at = end;
+}
+
+/* Up to the first whole line, so that streaming stores are aligned. */
+ACLPY_INLINE void FN(pending_begin)(FN(pending) *p, int logarithm) {
+  if (!p->streaming) return;
+  FN(pending_write)(p, aclpy_to_line(p->y, (int64_t)sizeof(STORED), p->n), 0, logarithm);
+}
+
+ACLPY_INLINE VEC FN(pending_at)(const FN(pending) *p, int64_t i, int logarithm) {
+  if (logarithm) return V(sub)(V(sub)(LD(p->x + i), V(set1)(p->shift)), V(set1)(p->factor));
+  return V(mul)(V(load)(p->e + i), V(set1)(p->factor));
+}
+
+ACLPY_INLINE void FN(pending_quad)(FN(pending) *p, int logarithm) {
+  const int64_t i = p->at;
+  if (p->y == NULL || i + 4 * LANES > p->n) return;
+  if (p->streaming) {
+    for (int k = 0; k < 4; ++k) NT(p->y + i + k * LANES, FN(pending_at)(p, i + k * LANES, logarithm));
+  } else {
+    for (int k = 0; k < 4; ++k) ST(p->y + i + k * LANES, FN(pending_at)(p, i + k * LANES, logarithm));
+  }
+  p->at = i + 4 * LANES;
+}
+
+/* Three rows at once, so that arithmetic of one hides the memory of the others: the maximum of `next`, the
+ * exponentials of x, the results of the row before. Returns the sum. */
+ACLPY_INLINE double FN(rows_step)(const STORED *next, REAL *next_max, const STORED *x, REAL *e, int64_t n, REAL shift_by,
+                                  FN(pending) *before, int logarithm) {
+  const REAL low = (REAL)-INFINITY;
+  const VEC shift = V(set1)(shift_by);
+  VEC m[4] = {V(set1)(low), V(set1)(low), V(set1)(low), V(set1)(low)};
+  V(acc) s = V(acc_zero)(), t = s;
+  int64_t i = 0;
+  for (; i + 4 * LANES <= n; i += 4 * LANES) {
+    for (int k = 0; k < 4; ++k) m[k] = V(max)(LD(next + i + k * LANES), m[k]);
+    s = FN(quad_exp)(x, e, i, shift, logarithm, s);
+    FN(pending_quad)(before, logarithm);
+  }
+  for (; i + LANES <= n; i += LANES) {
+    m[0] = V(max)(LD(next + i), m[0]);
+    s = V(acc_add)(s, FN(exp_at)(x, e, i, shift, !logarithm));
+  }
+  if (i < n) {
+    m[1] = V(max)(LDN(next + i, n - i, low), m[1]);
+    t = V(acc_add)(t, FN(exp_rest)(x, e, i, n, shift, !logarithm));
+  }
+  if (before->y != NULL) FN(pending_write)(before, n, before->streaming, logarithm);
+  *next_max = V(hmax)(V(max)(V(max)(m[0], m[1]), V(max)(m[2], m[3])));
+  return V(acc_sum)(s, t);
+}
+
+/* Rows [begin, end). Exponentials wait in y itself, or in scratch (two rows of it, in turn) where y is not to be
+ * touched twice: streamed past the caches, or of a narrower type. */
+ACLPY_INLINE void FN(rows_run_as)(const STORED *x, STORED *y, int64_t n, int64_t begin, int64_t end, REAL *scratch,
+                                  int logarithm, int streaming) {
+  FN(pending) before = {0};
+  REAL max = begin < end ? FN(row_max)(x + begin * n, n) : 0, next_max = 0;
+  for (int64_t row = begin; row < end; ++row) {
+    const STORED *here = x + row * n, *next = row + 1 < end ? here + n : here;
+    REAL *e = scratch + (row & 1) * n;
 #if PLAIN
-  REAL *e = streaming ? scratch : y;
-#else
-  REAL *e = scratch;
+    if (!streaming) e = y + row * n;
 #endif
-  const double sum = FN(row_exp)(x, e, n, max, 1);
-  FN(row_scale)(e, y, n, (REAL)(1.0 / sum), streaming);
+    const double sum = FN(rows_step)(next, &next_max, here, e, n, max, &before, logarithm);
+    const REAL factor = (REAL)(logarithm ? aclpy_log_f64(sum) : 1.0 / sum);
+    const FN(pending) now = {e, here, y + row * n, n, 0, max, factor, streaming};
+    before = now;
+    FN(pending_begin)(&before, logarithm);
+    max = next_max;
+  }
+  if (before.y != NULL) FN(pending_write)(&before, n, streaming, logarithm);
 }
 
 static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                          REAL *scratch, int logarithm) {
   const STORED *x = (const STORED *)args->addr[0];
   STORED *y = (STORED *)args->addr[1];
-  const int streaming = g->streaming && (const void *)x != (const void *)y;
-  for (int64_t i = begin; i < end; ++i) {
-    const int64_t at = i * g->n;
-    if (logarithm) {
-      FN(row)(x + at, y + at, g->n, scratch, 1, streaming);
-    } else {
-      FN(row)(x + at, y + at, g->n, scratch, 0, streaming);
-    }
+  const int streaming = g->streaming && args->addr[0] != args->addr[1];
+  if (logarithm) {
+    FN(rows_run_as)(x, y, g->n, begin, end, scratch, 1, streaming);
+  } else {
+    FN(rows_run_as)(x, y, g->n, begin, end, scratch, 0, streaming);
   }
   if (streaming) aclpy_stream_fence();
 }
@@ -121,7 +200,7 @@ static void FN(row_chunks_reduce)(const aclpy_geometry *g, const aclpy_kernel_ar
     const STORED *x = (const STORED *)args->addr[0] + i / g->chunks * g->n + first;
     const int64_t n = aclpy_min_i64(g->chunk, g->n - first);
     max[i] = FN(row_max)(x, n);
-    sum[i] = FN(row_exp)(x, NULL, n, max[i] == (REAL)-INFINITY ? 0 : max[i], 0);
+    sum[i] = FN(row_exp)(x, n, max[i] == (REAL)-INFINITY ? 0 : max[i]);
   }
 }
 

@@ -37,6 +37,9 @@
 #define ACLPY_ISA_RANK_avx512 3
 #define ACLPY_ISA_RANK ACLPY_PASTE2(ACLPY_ISA_RANK_, ACLPY_KERNEL_ISA)
 
+/* 1 where fma rounds once. */
+#define ACLPY_FUSES (ACLPY_ISA_RANK > 1 || defined(__aarch64__))
+
 #include "half.h"
 
 #if ACLPY_ISA_RANK == 3

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * exp for v32 and v64, log for v64, from the primitives of the vocabulary.
  *
- * exp: n = round(x / ln 2), r = x - n ln 2 with ln 2 in two parts (the first short enough for n * part to be exact),
+ * exp: n = round(x / ln 2), r = x - n ln 2 with ln 2 in two parts where products round
+ * (the first part short enough for n * part to be exact),
  * a polynomial of least largest relative error on |r| <= ln(2)/2 (Remez; 2e-9 and 4e-18), then one scaling by 2^n.
  * The arguments are clamped to where the result is already 0 or infinite; NaN passes through.
  * log: m * 2^e with m in [sqrt(1/2), sqrt(2)), s = (m - 1) / (m + 1), the odd series of 2 atanh(s).
@@ -15,8 +16,13 @@ ACLPY_INLINE v32 v32_exp_core_(v32 x) {
   const v32 magic = v32_set1(0x1.8p23f);
   const v32 shifted = v32_fma(x, v32_set1(0x1.715476p+0f), magic);
   const v32 n = v32_sub(shifted, magic);
+#if ACLPY_FUSES
+  /* One constant: its error times n is far below the rounding of x itself. */
+  const v32 r = v32_fnma(n, v32_set1(0x1.62e43p-1f), x);
+#else
   v32 r = v32_fnma(n, v32_set1(0x1.62ep-1f), x);
   r = v32_fnma(n, v32_set1(0x1.0bfbe8p-15f), r);
+#endif
   v32 p = v32_set1(0x1.6ae720p-10f);
   p = v32_fma(p, r, v32_set1(0x1.126792p-7f));
   p = v32_fma(p, r, v32_set1(0x1.555822p-5f));

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from aclnn_native import ffi
 from aclnn_runtime.arguments import as_size, describe
 from aclnn_runtime.errors import INVALID_PARAM, fail
 from aclnn_runtime.memory import Buffer
@@ -89,8 +88,11 @@ def host_address(
         _refuse_order(function, argument, f"{describe(value)} of format {view.format!r}")
     if writable and view.readonly:
         _refuse_readonly(function, argument, describe(value))
-    held = ffi.from_buffer(view)
-    return int(ffi.cast("uintptr_t", held)), view.nbytes, held
+    # The array holds the export, so that a bytearray cannot move, and takes part in no garbage
+    # cycle of an error's traceback: there the collector would clear a memoryview that a cffi
+    # buffer still uses, and crash.
+    held = np.frombuffer(view, np.uint8)
+    return _start(held), held.nbytes, held
 
 
 def _array(
@@ -111,8 +113,12 @@ def _array(
         _refuse_order(function, argument, describe(value))
     if writable and not value.flags.writeable:
         _refuse_readonly(function, argument, describe(value))
-    address: int = value.__array_interface__["data"][0]
-    return address, value.nbytes, value
+    return _start(value), value.nbytes, value
+
+
+def _start(array: np.ndarray) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
 
 
 def _refuse(function: str, argument: str, what: str, got: str, expected: str, fix: str) -> NoReturn:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every status of the aclrt* and aclnn* calls: name, value, meaning. The C header is generated from here.
+"""Every status of the aclrt* and aclnn* calls: name, value, meaning; the C header comes from here.
 
 Several names of one value (``ACL_ERROR_NONE``, ``ACLNN_SUCCESS``) are in `ALIASES`.
 """
@@ -94,12 +94,12 @@ STATUSES: Final[tuple[tuple[str, int, str], ...]] = (
     ("ACL_ERROR_STREAM_TASK_GROUP_STATUS", 107033, "task group in the wrong state"),
     ("ACL_ERROR_STREAM_TASK_GROUP_INTR", 107034, "task group interrupted"),
     ("ACL_ERROR_RT_TASK_ABORT_STOP", 107035, "abort stopped before post-processing"),
-    ("ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED", 107036, "capture ended on another stream than it began"),
+    ("ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED", 107036, "capture ended on another stream"),
     ("ACL_ERROR_RT_MODEL_RUNNING", 107037, "model is running"),
     ("ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD", 107038, "capture ended in another thread"),
     ("ACL_ERROR_RT_INSUFFICIENT_INPUT_ARRAY", 107039, "array too small"),
     ("ACL_ERROR_RT_MODEL_UPDATE_FAILED", 107040, "model update failed"),
-    ("ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC", 107041, "asynchronous call became synchronous in a capture"),
+    ("ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC", 107041, "asynchronous call turned synchronous"),
     ("ACL_ERROR_RT_SYMBOL_NOT_FOUND", 107042, "symbol not found"),
     ("ACL_ERROR_RT_INVALID_SYMBOL", 107043, "symbol invalid"),
     ("ACL_ERROR_RT_INVALID_DEVICE_FUNCTION", 107044, "device function invalid"),
@@ -247,7 +247,7 @@ STATUSES: Final[tuple[tuple[str, int, str], ...]] = (
     ("ACLNN_ERR_INNER_OP_FILE_INVALID", 561113, "operator file invalid"),
     ("ACLNN_ERR_INNER_ATTR_NUM_OUT_OF_BOUND", 561114, "too many attributes"),
     ("ACLNN_ERR_INNER_ATTR_LEN_NOT_ENOUGH", 561115, "attribute too short"),
-    ("ACLNN_ERR_INNER_INPUT_NUM_IN_JSON_TOO_LARGE", 561116, "kernel description has too many inputs"),
+    ("ACLNN_ERR_INNER_INPUT_NUM_IN_JSON_TOO_LARGE", 561116, "kernel description: too many inputs"),
     ("ACLNN_ERR_INNER_INPUT_JSON_IS_NULL", 561117, "kernel description is NULL"),
     ("ACLNN_ERR_INNER_STATIC_WORKSPACE_INVALID", 561118, "static workspace invalid"),
     ("ACLNN_ERR_INNER_STATIC_BLOCK_DIM_INVALID", 561119, "static block count invalid"),

@@ -176,6 +176,18 @@ def test_closing_waits_and_collecting_does_not(device):
     assert done.wait(PATIENCE_S), "work of a collected stream was lost"
 
 
+def test_closing_a_device_does_not_wait_for_its_streams():
+    device = acl.Device(0)
+    stream = device.create_stream()
+    done = threading.Event()
+    with Latch(stream):
+        stream.launch_host_func(done.set)
+        device.close()
+        assert not done.is_set()
+    assert done.wait(PATIENCE_S), "work queued before the close was lost"
+    stream.close()
+
+
 def test_destroying_another_threads_stream_waits_for_its_queue():
     stream = acl.aclrtCreateStream()
     latch = Latch(stream)

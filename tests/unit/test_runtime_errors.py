@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 
 import pytest
@@ -108,3 +109,13 @@ class TestRecentMessages:
         acl.aclrtFree(buffer)
         del stream, event, buffer
         assert acl.aclGetRecentErrMsg() is None
+
+    def test_a_stream_that_went_with_its_context_leaves_no_message(self):
+        context = acl.aclrtCreateContext(0)
+        stream = acl.aclrtCreateStream()
+        acl.aclrtDestroyContext(context)
+        acl.aclrtSetDevice(0)
+        del stream
+        gc.collect()
+        assert acl.aclGetRecentErrMsg() is None
+        acl.aclrtResetDevice(0)

@@ -50,13 +50,16 @@ stream.launch_host_func(hold); held.wait()
 entered = threading.Barrier(4)
 def wait():
     entered.wait()
-    stream.synchronize()
+    try: stream.synchronize()
+    except acl.AclError: pass  # told that the end has come, if there is time for it
 for _ in range(3): threading.Thread(target=wait, daemon=True).start()
 entered.wait()
 """,
     "daemon threads that enqueue": """
 def feed():
-    while True: stream.launch_host_func(lambda: None)
+    try:
+        while True: stream.launch_host_func(lambda: None)
+    except acl.AclError: pass  # likewise
 for _ in range(3): threading.Thread(target=feed, daemon=True).start()
 stream.launch_host_func(held.set); held.wait()
 """,
@@ -68,7 +71,6 @@ stream.launch_host_func(spin); held.wait()
 """,
     "an exception on the way out": """
 stream.launch_host_func(hold); held.wait()
-sys.stderr = open(os.devnull, "w")
 raise SystemExit(0)
 """,
     "a failed host function that nobody asked about": """

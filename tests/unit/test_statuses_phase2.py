@@ -32,12 +32,12 @@ def call(device, fresh):
     return staged(device)
 
 
-def submit(call, stream, **changes):
+def submit(call, queue, **changes):
     """Phase 2 with some arguments exchanged, in the C order."""
     values = {"workspace": call.workspace, "size": call.size, "executor": call.executor} | changes
     operator = values.pop("operator", call.operator)
-    stream = values.pop("stream", stream)
-    runner(operator)(values["workspace"], values["size"], values["executor"], stream)
+    queue = values.pop("stream", queue)
+    runner(operator)(values["workspace"], values["size"], values["executor"], queue)
 
 
 # ---- one fault at a time ------------------------------------------------------------------------
