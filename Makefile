@@ -97,4 +97,4 @@ clean: ## build results and caches; keeps the environment
 distclean: clean ## the environment too
 	@rm -rf $(VENV)
 
-include tests/native/sanitize.mk
+include tests/native/sanitize.mk benchmarks/bench.mk

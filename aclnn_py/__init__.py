@@ -6,8 +6,6 @@ Two layers over the same objects: C names, portable line by line (``aclrtMalloc`
 ``Tensor``). A status other than 0 is raised as `AclError`, or `AclnnError` for operators.
 """
 
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as _version
 from typing import Any
 
 from aclnn_py.core.device import Device
@@ -22,11 +20,6 @@ from aclnn_py.dialects.acl_tensor import *
 from aclnn_py.twophase import Executor
 from aclnn_runtime import AclError, AclnnError, Buffer, Context, Event, Stream
 
-try:
-    __version__ = _version("aclnn-py")
-except PackageNotFoundError:
-    __version__ = "0+unknown"
-
 globals().update(aclDataType.__members__)
 globals().update(aclFormat.__members__)
 
@@ -35,7 +28,6 @@ __all__ = sorted(
         "Device",
         "Executor",
         "Tensor",
-        "__version__",
         "aclDataType",
         "aclFormat",
         "AclError",
@@ -54,6 +46,10 @@ __all__ = sorted(
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415  # costs more than all the rest
+
+        return version("aclnn-py")
     # Operators come into being when they are first asked for.
     if name.startswith("aclnn") and name in _aclnn.__all__:
         found = getattr(_aclnn, name)

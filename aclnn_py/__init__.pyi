@@ -50,15 +50,9 @@ from aclnn_py.dialects.acl_tensor import aclGetStorageShape as aclGetStorageShap
 from aclnn_py.dialects.acl_tensor import aclGetViewOffset as aclGetViewOffset
 from aclnn_py.dialects.acl_tensor import aclGetViewShape as aclGetViewShape
 from aclnn_py.dialects.acl_tensor import aclGetViewStrides as aclGetViewStrides
-from aclnn_py.dialects.acl_tensor import (
-    aclSetAclOpExecutorRepeatable as aclSetAclOpExecutorRepeatable,
-)
-from aclnn_py.dialects.acl_tensor import (
-    aclSetDynamicInputTensorAddr as aclSetDynamicInputTensorAddr,
-)
-from aclnn_py.dialects.acl_tensor import (
-    aclSetDynamicOutputTensorAddr as aclSetDynamicOutputTensorAddr,
-)
+from aclnn_py.dialects.acl_tensor import aclSetAclOpExecutorRepeatable as aclSetAclOpExecutorRepeatable
+from aclnn_py.dialects.acl_tensor import aclSetDynamicInputTensorAddr as aclSetDynamicInputTensorAddr
+from aclnn_py.dialects.acl_tensor import aclSetDynamicOutputTensorAddr as aclSetDynamicOutputTensorAddr
 from aclnn_py.dialects.acl_tensor import aclSetDynamicTensorAddr as aclSetDynamicTensorAddr
 from aclnn_py.dialects.acl_tensor import aclSetInputTensorAddr as aclSetInputTensorAddr
 from aclnn_py.dialects.acl_tensor import aclSetOutputTensorAddr as aclSetOutputTensorAddr
@@ -66,17 +60,11 @@ from aclnn_py.dialects.acl_tensor import aclSetRawTensorAddr as aclSetRawTensorA
 from aclnn_py.dialects.acl_tensor import aclSetTensorAddr as aclSetTensorAddr
 from aclnn_py.dialects.aclnn import aclnnLogSoftmax as aclnnLogSoftmax
 from aclnn_py.dialects.aclnn import aclnnLogSoftmaxBackward as aclnnLogSoftmaxBackward
-from aclnn_py.dialects.aclnn import (
-    aclnnLogSoftmaxBackwardGetWorkspaceSize as aclnnLogSoftmaxBackwardGetWorkspaceSize,
-)
-from aclnn_py.dialects.aclnn import (
-    aclnnLogSoftmaxGetWorkspaceSize as aclnnLogSoftmaxGetWorkspaceSize,
-)
+from aclnn_py.dialects.aclnn import aclnnLogSoftmaxBackwardGetWorkspaceSize as aclnnLogSoftmaxBackwardGetWorkspaceSize
+from aclnn_py.dialects.aclnn import aclnnLogSoftmaxGetWorkspaceSize as aclnnLogSoftmaxGetWorkspaceSize
 from aclnn_py.dialects.aclnn import aclnnSoftmax as aclnnSoftmax
 from aclnn_py.dialects.aclnn import aclnnSoftmaxBackward as aclnnSoftmaxBackward
-from aclnn_py.dialects.aclnn import (
-    aclnnSoftmaxBackwardGetWorkspaceSize as aclnnSoftmaxBackwardGetWorkspaceSize,
-)
+from aclnn_py.dialects.aclnn import aclnnSoftmaxBackwardGetWorkspaceSize as aclnnSoftmaxBackwardGetWorkspaceSize
 from aclnn_py.dialects.aclnn import aclnnSoftmaxGetWorkspaceSize as aclnnSoftmaxGetWorkspaceSize
 from aclnn_py.twophase import Executor as Executor
 from aclnn_runtime.context import Context as Context
@@ -260,7 +248,6 @@ __all__ = [
     "Executor",
     "Stream",
     "Tensor",
-    "__version__",
     "aclCreateTensor",
     "aclDataType",
     "aclDestroyAclOpExecutor",

@@ -89,9 +89,7 @@ def aclnnLogSoftmax(
     touches is kept alive until then.
     """
 
-def aclnnLogSoftmaxBackwardGetWorkspaceSize(
-    gradOutput: Tensor, output: Tensor, dim: int, out: Tensor
-) -> tuple[int, Executor]:
+def aclnnLogSoftmaxBackwardGetWorkspaceSize(gradOutput: Tensor, output: Tensor, dim: int, out: Tensor) -> tuple[int, Executor]:
     """Plan aclnnLogSoftmaxBackward: out = gradOutput - exp(output) * sum(gradOutput), sums along dim.
 
     Parameters
@@ -238,9 +236,7 @@ def aclnnSoftmax(
     touches is kept alive until then.
     """
 
-def aclnnSoftmaxBackwardGetWorkspaceSize(
-    gradOutput: Tensor, output: Tensor, dim: int, out: Tensor
-) -> tuple[int, Executor]:
+def aclnnSoftmaxBackwardGetWorkspaceSize(gradOutput: Tensor, output: Tensor, dim: int, out: Tensor) -> tuple[int, Executor]:
     """Plan aclnnSoftmaxBackward: out = output * (gradOutput - sum(gradOutput * output)), sums along dim.
 
     Parameters

@@ -102,9 +102,9 @@ ACLPY_INLINE void FN(tile_run)(const aclpy_geometry *geometry, const aclpy_tile 
   }
 }
 
-/* Rows this far apart fall into few sets of a cache. */
+/* Where the tile would not stay in cache, it is copied. */
 ACLPY_INLINE int FN(tile_copies)(const aclpy_geometry *g) {
-  return g->mode == ACLPY_TILES && g->group == 1 && g->rows >= 64 && g->columns * (int64_t)sizeof(STORED) % 1024 == 0;
+  return g->mode == ACLPY_TILES && aclpy_rows_collide(g, (int64_t)sizeof(STORED));
 }
 
 static void FN(tiles_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args, int64_t begin, int64_t end,

@@ -30,8 +30,10 @@ ACLPY_INLINE void FN(tile_load)(const aclpy_geometry *g, const aclpy_tile *t, co
   }
 }
 
-/* Sums of e = exp(x - max) by column, rows added in pairs, the pairs in double; e replaces x where `keep`. */
-ACLPY_INLINE void FN(tile_exp)(const aclpy_geometry *g, const aclpy_tile *t, REAL *dense, FN(columns) *s, int keep) {
+/* Sums of e = exp(x - max) by column, rows added in pairs, the pairs in double; e replaces x where `keep`. The tile
+ * that comes next is fetched meanwhile (NULL: none): the multiplications leave the memory idle. */
+ACLPY_INLINE void FN(tile_exp)(const aclpy_geometry *g, const aclpy_tile *t, REAL *dense, FN(columns) *s, int keep,
+                               const STORED *next) {
   memset(s->sum, 0, (size_t)g->stride * sizeof s->sum[0]);
   for (int64_t first = 0; first < t->rows; first += ACLPY_TILE_BLOCK) {
     const int64_t last = aclpy_min_i64(first + ACLPY_TILE_BLOCK, t->rows);
@@ -41,6 +43,8 @@ ACLPY_INLINE void FN(tile_exp)(const aclpy_geometry *g, const aclpy_tile *t, REA
       int64_t r = first;
       for (; r + 2 <= last; r += 2) {
         REAL *x = dense + r * g->stride + c, *z = x + g->stride;
+        if (next != NULL) ACLPY_PREFETCH(next + r * g->columns + c);
+        if (next != NULL) ACLPY_PREFETCH(next + (r + 1) * g->columns + c);
         const VEC a = V(exp_negative)(V(sub)(V(load)(x), max)), b = V(exp_negative)(V(sub)(V(load)(z), max));
         if (keep) V(store)(x, a);
         if (keep) V(store)(z, b);
@@ -91,6 +95,12 @@ ACLPY_INLINE void FN(tile_write)(const aclpy_geometry *g, const aclpy_tile *t, c
   }
 }
 
+/* Where the tile after item `i` starts, or NULL: there is none, or its rows would evict each other from the cache. */
+ACLPY_INLINE const STORED *FN(tile_next)(const aclpy_geometry *g, const STORED *x, int64_t i, int64_t end) {
+  if (i + 1 >= end || aclpy_rows_collide(g, (int64_t)sizeof(STORED))) return NULL;
+  return x + aclpy_tile_of(g, i + 1, 0).offset;
+}
+
 static void FN(tiles_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                           REAL *scratch, int logarithm) {
   FN(columns) s;
@@ -99,12 +109,13 @@ static void FN(tiles_run)(const aclpy_geometry *g, const aclpy_kernel_args *args
     const aclpy_tile t = aclpy_tile_of(g, i, 0);
     FN(tile_load)(g, &t, (const STORED *)args->addr[0] + t.offset, scratch, s.max);
     STORED *y = (STORED *)args->addr[1] + t.offset;
+    const STORED *next = FN(tile_next)(g, (const STORED *)args->addr[0], i, end);
     if (logarithm) {
-      FN(tile_exp)(g, &t, scratch, &s, 0);
+      FN(tile_exp)(g, &t, scratch, &s, 0, next);
       FN(tile_factors)(s.sum, s.factor, g->stride, 1);
       FN(tile_write)(g, &t, scratch, y, &s, 1, streaming);
     } else {
-      FN(tile_exp)(g, &t, scratch, &s, 1);
+      FN(tile_exp)(g, &t, scratch, &s, 1, next);
       FN(tile_factors)(s.sum, s.factor, g->stride, 0);
       FN(tile_write)(g, &t, scratch, y, &s, 0, streaming);
     }
@@ -141,7 +152,7 @@ static void FN(tile_chunks_reduce)(const aclpy_geometry *g, const aclpy_kernel_a
     memcpy(p.max + at, s.max, (size_t)t.reals * sizeof(REAL));
     /* A column of only -inf sums to 0, relative to anything. */
     for (int64_t c = 0; c < g->stride; ++c) s.max[c] = s.max[c] == (REAL)-INFINITY ? 0 : s.max[c];
-    FN(tile_exp)(g, &t, scratch, &s, 0);
+    FN(tile_exp)(g, &t, scratch, &s, 0, NULL);
     memcpy(p.sum + at, s.sum, (size_t)t.reals * sizeof(double));
   }
 }

@@ -41,6 +41,11 @@ ACLPY_INLINE int64_t aclpy_tile_columns(const aclpy_geometry *g, const aclpy_til
   return g->group > 1 ? aclpy_min_i64(t->width, aclpy_row_columns(g, t->row + r)) : t->width;
 }
 
+/* Rows a large power of two apart fall into few sets of a cache. */
+ACLPY_INLINE int aclpy_rows_collide(const aclpy_geometry *g, int64_t bytes) {
+  return g->group == 1 && g->rows >= 64 && g->columns * bytes % 1024 == 0;
+}
+
 ACLPY_INLINE void aclpy_merge_sums(const aclpy_geometry *g, double *sum) {
   for (int64_t j = 0; j < g->inner && g->group > 1; ++j) {
     double total = 0.0;

@@ -38,7 +38,11 @@
 #define ACLPY_ISA_RANK ACLPY_PASTE2(ACLPY_ISA_RANK_, ACLPY_KERNEL_ISA)
 
 /* 1 where fma rounds once. */
-#define ACLPY_FUSES (ACLPY_ISA_RANK > 1 || defined(__aarch64__))
+#if ACLPY_ISA_RANK > 1 || defined(__aarch64__)
+#define ACLPY_FUSES 1
+#else
+#define ACLPY_FUSES 0
+#endif
 
 #include "half.h"
 

@@ -229,8 +229,10 @@ def _free(function: str, argument: str, pointer: object, *, is_host: bool) -> No
 
 def _free_open(buffer: Buffer, *, is_host: bool) -> None:
     address = buffer._address
+    # Closed before it is freed: from then on the address may be somebody else's.
+    buffer._open = False
     status = lib.aclpy_free_host(address) if is_host else lib.aclpy_free(address)
     if status:
+        buffer._open = True
         raise_last(status)
-    buffer._open = False
     buffer._keepalive = None

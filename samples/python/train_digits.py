@@ -181,14 +181,15 @@ def draw(path: Path, name: str, losses: list[float], accuracies: list[float]) ->
     """The loss of every step and the test accuracy of every epoch."""
     figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
     axes.plot(losses, color="tab:blue", linewidth=0.8)
-    axes.set(xlabel="step", ylabel="training loss", title=f"handwritten digits, --loss {name}")
-    right_axes = axes.twinx()
+    axes.set(xlabel="step", title=f"handwritten digits, --loss {name}")
+    axes.set_ylabel("training loss", color="tab:blue")
     per_epoch = len(losses) / len(accuracies)
-    right_axes.plot(
-        per_epoch * np.arange(1, len(accuracies) + 1), accuracies, color="tab:orange", marker="."
-    )
-    right_axes.set(ylabel="test accuracy", ylim=(min(0.8, *accuracies), 1.0))
-    right_axes.axhline(NEEDED_ACCURACY, color="gray", linestyle=":", linewidth=0.8)
+    epochs = per_epoch * np.arange(1, len(accuracies) + 1)
+    accuracy_axes = axes.twinx()
+    accuracy_axes.plot(epochs, accuracies, color="tab:orange", marker=".")
+    accuracy_axes.set(ylim=(0.8, 1.0))
+    accuracy_axes.set_ylabel("test accuracy", color="tab:orange")
+    accuracy_axes.axhline(NEEDED_ACCURACY, color="gray", linestyle=":", linewidth=0.8)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
     plt.close(figure)

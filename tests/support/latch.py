@@ -13,6 +13,8 @@ class Latch:
     """Parks a stream: ``with Latch(stream):`` parks it, waits until it holds, opens at the end."""
 
     def __init__(self, stream=None):
+        self._owner = threading.get_ident()
+        self._ran_inline = False
         self._held = threading.Event()
         self._opened = threading.Event()
         if stream is not None:
@@ -24,11 +26,15 @@ class Latch:
 
     def hold(self, _=None) -> None:
         """What the stream runs."""
+        if threading.get_ident() == self._owner:
+            self._ran_inline = True
+            return
         self._held.set()
         if not self._opened.wait(PATIENCE_S):
             raise TimeoutError("nobody opened the latch")
 
     def wait_until_held(self) -> None:
+        assert not self._ran_inline, "the latch ran inside the call that queued it"
         assert self._held.wait(PATIENCE_S), "the stream never reached the latch"
 
     @property
