@@ -32,7 +32,9 @@ def main() -> int:
     """Run what was asked for and write the report; 1 when a part failed."""
     options = _options()
     start = time.monotonic()
-    cells = [c for c in (quick_cells() if options.quick else all_cells()) if options.match in c.name]
+    cells = [
+        c for c in (quick_cells() if options.quick else all_cells()) if options.match in c.name
+    ]
     options.out.mkdir(parents=True, exist_ok=True)
     least = _least_bytes(options)
     with tempfile.TemporaryDirectory() as folder:

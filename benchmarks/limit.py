@@ -37,9 +37,7 @@ class StreamLimit:
         second = arena.address(1) if reads == 2 else None
 
         def burst(calls: int) -> float:
-            took = self.function(
-                arena.address(0), second, arena.address(2), nbytes, threads, calls
-            )
+            took = self.function(arena.address(0), second, arena.address(2), nbytes, threads, calls)
             if took < 0:
                 raise RuntimeError("the streaming threads could not be started")
             return took / calls

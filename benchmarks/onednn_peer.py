@@ -15,6 +15,7 @@ from benchmarks.build import BuildError, compile_program, onednn_prefix
 from benchmarks.timing import Contestant
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from benchmarks.arena import View
@@ -59,9 +60,13 @@ class OneDnnPeer:
             self.missing = str(error)
 
     def contestant(
-        self, cell: Cell, inputs: tuple[View, ...], out: View
+        self,
+        cell: Cell,
+        inputs: tuple[View, ...],
+        out: View,
+        is_right: Callable[[np.ndarray], bool],
     ) -> tuple[Contestant | None, str]:
-        """The fastest way this peer has for a cell.
+        """The fastest way this peer has for a cell, among those whose result is right.
 
         Returns
         -------
@@ -73,31 +78,44 @@ class OneDnnPeer:
         if self.missing:
             return None, self.missing
         worker = self._worker(cell.threads)
+        worker.reserve(cell, inputs, out)
         for slot, view in enumerate(inputs):
-            worker.reserve(cell, inputs, out)
             worker.load(slot, view)
-        best, best_ns, note = "", float("inf"), "unsupported"
+        best, best_ns, note, refused = "", float("inf"), "", []
         for way in _ways(cell):
             try:
-                implementation = worker.make(way, cell, inputs, out)
-                took = worker.run(1)
-                if took < _SLOW_NS:
-                    took = min(worker.run(1), worker.run(1))
+                implementation, took = self._try(worker, way, cell, inputs, out, is_right)
             except _RefusedError as error:
-                note = note if best else f"unsupported ({error})"
+                refused.append(f"{way}: {error}")
                 continue
             if took < best_ns:
                 best, best_ns, note = way, took, f"{implementation}, {way}"
+        note = "; ".join([note or "unsupported", *refused])
         if not best:
             return None, note
         worker.make(best, cell, inputs, out)
-        return Contestant(self.name, worker.run, layer="c", share=0.5 if best_ns > 1e8 else 1.0), note
+        share = 0.5 if best_ns > _SLOW_NS else 1.0
+        return Contestant(self.name, worker.run, layer="c", share=share), note
 
-    def result(self, cell: Cell, out: View) -> np.ndarray:
-        """The output of the last run, as the strided view it is."""
-        raw = self._worker(cell.threads).dump(2, out.span_bytes)
+    def _try(
+        self,
+        worker: _Worker,
+        way: str,
+        cell: Cell,
+        inputs: tuple[View, ...],
+        out: View,
+        is_right: Callable[[np.ndarray], bool],
+    ) -> tuple[str, float]:
+        implementation = worker.make(way, cell, inputs, out)
+        worker.poison(2, out.span_bytes)
+        took = worker.run(1)
+        raw = worker.dump(2, out.span_bytes).view(out.array.dtype)
         strides = [stride * out.array.itemsize for stride in out.layout.strides]
-        return np.lib.stride_tricks.as_strided(raw.view(out.array.dtype), out.shape, strides)
+        if not is_right(np.lib.stride_tricks.as_strided(raw, out.shape, strides)):
+            raise _RefusedError(f"{implementation}: wrong result")
+        if took < _SLOW_NS:
+            took = min(worker.run(1), worker.run(1))
+        return implementation, took
 
     def close(self) -> None:
         for worker in self._workers.values():
@@ -157,6 +175,11 @@ class _Worker:
         np.frombuffer(self._shared, np.uint8)[: raw.size] = raw
         with suppress(_RefusedError):  # no memory: the cell is not supported, make() says why
             self._ask(f"load {slot} {raw.size}")
+
+    def poison(self, slot: int, nbytes: int) -> None:
+        """NaN everywhere, so that elements nobody wrote are seen."""
+        np.frombuffer(self._shared, np.uint8)[:nbytes] = 0xFF
+        self._ask(f"load {slot} {nbytes}")
 
     def dump(self, slot: int, nbytes: int) -> np.ndarray:
         self._ask(f"dump {slot} {nbytes}")

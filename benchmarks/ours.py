@@ -79,7 +79,12 @@ class Ours:
     """One operator on one set of tensors."""
 
     def __init__(
-        self, device: acl.Device, stream: acl.Stream, name: str, inputs: tuple[View, ...], axis: int,
+        self,
+        device: acl.Device,
+        stream: acl.Stream,
+        name: str,
+        inputs: tuple[View, ...],
+        axis: int,
         out: View,
     ) -> None:
         self.name = name

@@ -114,9 +114,7 @@ def _cells(records: list[dict[str, Any]]) -> list[str]:
         ratio = f"{record['ratio']:.2f} ({record['best_peer']})" if record["ratio"] else "-"
         share = f"{record['limit_share']:.0%}" if "limit_share" in record else ""
         mark = "" if record["ratio"] is None else _MET[record["ratio"] >= cell_target(record)]
-        lines.append(
-            f"| {record['cell']} | {' | '.join(columns)} | {ratio} | {share} | {mark} |"
-        )
+        lines.append(f"| {record['cell']} | {' | '.join(columns)} | {ratio} | {share} | {mark} |")
     return [*lines, ""]
 
 
@@ -128,7 +126,12 @@ def _time(timing: dict[str, float] | None, note: str) -> str:
 
 
 def _callpath(record: dict[str, Any]) -> list[str]:
-    lines = ["## Call path, 8x32 float32, from Python", "", "| what | ns | quartiles |", "|---|---|---|"]
+    lines = [
+        "## Call path, 8x32 float32, from Python",
+        "",
+        "| what | ns | quartiles |",
+        "|---|---|---|",
+    ]
     lines.append(_row("phase 1 miss", record["miss"]))
     for part in ("softmax_forward", "softmax_backward"):
         lines += [_row(f"{part}: {name}", t) for name, t in record[part]["times_ns"].items()]
@@ -157,7 +160,9 @@ def _streams(record: dict[str, Any]) -> list[str]:
         f"99 % under {handover['p99'] / 1e3:.1f} us |"
     )
     overlap = record["overlap"]
-    lines.append(f"| copy beside a one-thread kernel | {overlap['hidden']:.0%} of the shorter hidden |")
+    lines.append(
+        f"| copy beside a one-thread kernel | {overlap['hidden']:.0%} of the shorter hidden |"
+    )
     for name, took in record["spread"]["ns_per_task"].items():
         lines.append(f"| softmax {name} | {took:,.0f} ns a task |")
     return [*lines, ""]
@@ -188,15 +193,15 @@ def _accuracy(records: list[dict[str, Any]]) -> list[str]:
     lines = [
         "## Accuracy",
         "",
-        "Largest error relative to the value, or to a thousandth of the largest of its row.",
+        "Largest error relative to the value, or to a thousandth of the largest term of its row.",
         "",
-        "| operator | dtype | spread of the inputs | ours | PyTorch | share of our bound |",
+        "| operator | dtype | spread of the inputs | ours | PyTorch | same bits |",
         "|---|---|---|---|---|---|",
     ]
     for one in records:
         torch = "-" if one["torch"] is None else f"{one['torch']:.2e}"
         lines.append(
             f"| {one['operator']} | {one['dtype']} | {one['spread']:g} | {one['ours']:.2e} | "
-            f"{torch} | {one['share_of_bound']:.2f} |"
+            f"{torch} | {'yes' if one['same_bits'] else 'NO'} |"
         )
     return [*lines, ""]

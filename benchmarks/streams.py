@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams: cost and memory of a queued task, handing over between streams, overlap, many streams."""
+"""Streams: cost and memory of a queued task, handing over, overlap, many streams."""
 
 from __future__ import annotations
 
@@ -226,4 +226,3 @@ def _spread_once(library: Any, group: _Set, n: int, count: int) -> float:
 
 def _handles(numbers: list[int]) -> Any:
     return (ctypes.c_uint64 * len(numbers))(*numbers)
-

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interleaved timing: every contestant takes its turn in every round, medians with spread come out."""
+"""Interleaved timing: every contestant has its turn in every round; medians with spread."""
 
 from __future__ import annotations
 

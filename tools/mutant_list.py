@@ -21,6 +21,7 @@ PHASE2 = ("tests/unit/test_statuses_phase2.py",)
 EXECUTOR = ("tests/unit/test_statuses_executor.py",)
 WORKSPACE = ("tests/unit/test_workspace.py",)
 KEEPALIVE = ("tests/unit/test_keepalive.py",)
+LEAKS = ("tests/unit/test_leaks.py",)
 OPERATORS = ("tests/conformance/test_operators.py",)
 CASTS = ("tests/conformance/test_casts.py",)
 NUMBERS = ("tests/conformance/test_numbers.py",)
@@ -155,7 +156,7 @@ MUTANTS = (
         EVENTS,
     ),
     Mutant(
-        "small work overtakes what is queued",
+        "enqueue runs inline, whatever is queued",
         "native/engine/submit.c",
         "         atomic_load_explicit(&stream->completed, memory_order_acquire) ==\n"
         "             atomic_load_explicit(&stream->submitted, memory_order_relaxed) &&\n",
@@ -168,6 +169,58 @@ MUTANTS = (
         "if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(stream, task, status);",
         "(void)status;",
         ("tests/stream_order/test_host_function_failures.py",),
+    ),
+    Mutant(
+        "lost keepalive: a queued task forgets its memory",
+        "native/engine/execute.c",
+        "  if (status == ACLPY_ACL_SUCCESS) {\n    keep_(call->task, memory);\n  } else {\n"
+        "    eng_release(&memory->head);\n  }\n",
+        "  (void)keep_;\n  eng_release(&memory->head);\n",
+        KEEPALIVE,
+    ),
+    Mutant(
+        "a workspace one byte short will do",
+        "native/engine/execute.c",
+        "if (strict && call->workspace_size < planned) {",
+        "if (strict && call->workspace_size + 1 < planned) {",
+        PHASE2,
+    ),
+    Mutant(
+        "phase 2 of any operator will do",
+        "native/engine/execute.c",
+        "if (call->op == call->plan->op || !eng_strict())",
+        "if (call->op != 0 || !eng_strict())",
+        PHASE2,
+    ),
+    Mutant(
+        "an executor survives its run",
+        "native/engine/execute.c",
+        "  if (eng_handle_close(ENG_EXECUTOR, executor->handle, true) != NULL) "
+        "eng_release(&executor->head);\n",
+        "  atomic_store(&executor->running, false);\n",
+        PHASE2,
+    ),
+    Mutant(
+        "a consumed executor is never freed",
+        "native/engine/execute.c",
+        "  if (eng_handle_close(ENG_EXECUTOR, executor->handle, true) != NULL) "
+        "eng_release(&executor->head);\n",
+        "  (void)eng_handle_close(ENG_EXECUTOR, executor->handle, true);\n",
+        LEAKS,
+    ),
+    Mutant(
+        "a repeatable executor reads captured addresses",
+        "native/engine/execute.c",
+        "(!call->repeatable && (call->plan->slots[slot].flags & ACLPY_SLOT_CAPTURED) != 0);",
+        "(call->plan->slots[slot].flags & ACLPY_SLOT_CAPTURED) != 0;",
+        EXECUTOR,
+    ),
+    Mutant(
+        "the pool forgets the last items of a job",
+        "native/engine/pool.c",
+        "if (begin >= job->items) return;",
+        "if (begin + job->chunk > job->items) return;",
+        NUMBERS,
     ),
     # ---- the kernels ----
     Mutant(
@@ -197,5 +250,13 @@ MUTANTS = (
         "s[0] = logarithm ? V(add)(LD(g + i), s[0])",
         "s[0] = logarithm && n < 64 ? V(add)(LD(g + i), s[0])",
         OPERATORS,
+    ),
+    Mutant(
+        "sums are split by the number of threads",
+        "native/kernels/rows_geometry.h",
+        "  g->chunk = ACLPY_ROW_CHUNK;\n",
+        "  extern int32_t aclpy_thread_count(void);\n"
+        "  g->chunk = ACLPY_ROW_CHUNK / aclpy_thread_count();\n",
+        NUMBERS,
     ),
 )

@@ -68,9 +68,9 @@ static bool close_(struct eng_stream *stream, bool released) {
 }
 
 void eng_stream_finish_waiting(struct eng_stream *stream) {
-  bool started = close_(stream, false);
+  (void)close_(stream, false);
   if (!eng_stream_drain(stream)) return; /* shutdown: the worker may never end, so the stream is left behind */
-  if (started) pthread_join(stream->worker, NULL);
+  eng_worker_join(stream);
   eng_context_remove_stream(stream);
   eng_release(&stream->head);
 }

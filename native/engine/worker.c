@@ -136,6 +136,14 @@ int32_t eng_worker_start(struct eng_stream *stream, const char *function) {
   return ACLPY_ACL_SUCCESS;
 }
 
+void eng_worker_join(struct eng_stream *stream) {
+  pthread_mutex_lock(&stream->lock);
+  bool mine = stream->worker_started && !stream->released && !stream->joined;
+  stream->joined = stream->joined || mine;
+  pthread_mutex_unlock(&stream->lock);
+  if (mine) pthread_join(stream->worker, NULL);
+}
+
 static void stop_one_(struct eng_stream *stream) {
   eng_unpark(&stream->parker);
   pthread_mutex_lock(&stream->lock);
@@ -146,7 +154,9 @@ static void stop_one_(struct eng_stream *stream) {
   if (steal) eng_queue_peek(&stream->queue, left, eng_task_drop);
   pthread_mutex_lock(&list_lock_);
   while (atomic_load(&stream->activity) == ENG_IDLE) pthread_cond_wait(&ended_, &list_lock_);
+  bool ended = atomic_load(&stream->activity) == ENG_EXITED;
   pthread_mutex_unlock(&list_lock_);
+  if (ended) eng_worker_join(stream);
 }
 
 /* Under the list's lock: a worker that has not been stopped yet. */

@@ -10,6 +10,7 @@ import sys
 
 ABSENT = ["cupy", "matplotlib", "sklearn", "click", "rich", "hypothesis", "pytest"]
 BUDGET_MS = 60  # processor time above NumPy and one pydantic model
+SLOW_MACHINE = 0.45  # where these two alone take long, the budget is this part of their time
 
 PEERS = """
 import numpy
@@ -48,8 +49,10 @@ print(json.dumps({{
 
 
 def test_import_time():
-    """Processor time, not the clock, and the best of several: the machine may be busy."""
+    """Processor time, in turns, and the best of several: the machine may be busy."""
     spent = "\nimport time; print(time.process_time() * 1000)"
-    alone = min(float(python(PEERS + spent)) for _ in range(5))
-    with_us = min(float(python(PEERS + "\nimport aclnn_py" + spent)) for _ in range(5))
-    assert with_us - alone <= BUDGET_MS, f"{with_us - alone:.1f} ms"
+    codes = {"alone": PEERS + spent, "ours": PEERS + "\nimport aclnn_py" + spent}
+    runs = [{name: float(python(code)) for name, code in codes.items()} for _ in range(6)]
+    alone, ours = (min(run[name] for run in runs) for name in codes)
+    allowed = max(BUDGET_MS, SLOW_MACHINE * alone)
+    assert ours - alone <= allowed, f"{ours - alone:.1f} ms above {alone:.1f} ms"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 
 # Long enough for a crowded machine, short enough to end a broken run; never waited out otherwise.
-PATIENCE_S = 60
+PATIENCE_S = 30
 
 
 class Latch:

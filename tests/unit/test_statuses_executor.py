@@ -242,7 +242,7 @@ def test_double_work_is_never_cached(device, fresh, stream):
 
 @pytest.mark.parametrize("hit", [False, True])
 def test_which_addresses_count(device, fresh, stream, hit):
-    """A first call reads its inputs late and a contiguous out early, a cache hit everything early."""
+    """A first call reads inputs late and a contiguous out early, a cache hit all of them early."""
     if hit:
         Call(device, "Softmax").go(stream)
     early, late = Call(device, "Softmax"), Call(device, "Softmax", seed=9)
