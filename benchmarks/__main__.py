@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the benchmarks: ``python -m benchmarks [--quick] [--only PART] [--match TEXT] [--out DIR]``."""
+"""Runs the benchmarks: ``python -m benchmarks [--quick] [--only PART] [--match TEXT]``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from benchmarks import accuracy, callpath, imports, scaling, softmax, streams
 from benchmarks.bench import Bench
 from benchmarks.build import BuildError
 from benchmarks.cells import all_cells, quick_cells
+from benchmarks.quiet import Disturbance
 from benchmarks.report import summary, write
 from benchmarks.timing import measure
 
@@ -32,6 +33,7 @@ def main() -> int:
     """Run what was asked for and write the report; 1 when a part failed."""
     options = _options()
     start = time.monotonic()
+    disturbance = Disturbance()
     cells = [
         c for c in (quick_cells() if options.quick else all_cells()) if options.match in c.name
     ]
@@ -52,6 +54,8 @@ def main() -> int:
             results = _run(bench, cells, options.only)
         finally:
             bench.close()
+    results["facts"]["bounds"] = bench.bounds.record()
+    results["facts"]["machine"]["others"] = disturbance.share()
     results["seconds"] = time.monotonic() - start
     verdicts = write(results, options.out)
     print()

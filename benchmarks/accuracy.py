@@ -48,11 +48,12 @@ def run() -> list[dict[str, Any]]:
     peer = TorchPeer()
     device = acl.Device(0)
     stream = device.create_stream()
-    records = []
-    for operator, direction in _OPERATORS:
-        for dtype in _DTYPES:
-            for spread in (3.0, 1000.0):
-                records.append(_case(peer, device, stream, operator, direction, dtype, spread))
+    records = [
+        _case(peer, device, stream, operator, direction, dtype, spread)
+        for operator, direction in _OPERATORS
+        for dtype in _DTYPES
+        for spread in (3.0, 1000.0)
+    ]
     stream.close()
     set_threads(_DEFAULT_THREADS)
     return records

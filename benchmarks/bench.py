@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import aclnn_py as acl
 from aclnn_native import lib
 from benchmarks.arena import Arena
+from benchmarks.bounds import Bounds
 from benchmarks.limit import StreamLimit, cache_bytes
 from benchmarks.numpy_peer import NumpyPeer
 from benchmarks.onednn_peer import OneDnnPeer
@@ -55,6 +56,7 @@ class Bench:
     arena: Arena
     engine_loop: EngineLoop
     limit: StreamLimit
+    bounds: Bounds
     torch: TorchPeer
     numpy: NumpyPeer
     onednn: OneDnnPeer
@@ -62,7 +64,7 @@ class Bench:
     @classmethod
     def open(cls, folder: Path, cells: Iterable[Cell], *, quick: bool, least_bytes: int) -> Bench:
         """Get everything ready; `least_bytes` is what a slot of the arena must hold at least."""
-        threads = min(2, len(os.sched_getaffinity(0)))
+        threads = min(2, _cores())
         spans = [
             max(cell.in_layout.span, cell.out_layout.span) * cell.tensor_bytes // cell.elements
             for cell in cells
@@ -80,6 +82,7 @@ class Bench:
             arena=Arena(device, slot_bytes),
             engine_loop=EngineLoop.build(folder),
             limit=StreamLimit.build(folder),
+            bounds=Bounds.build(folder),
             torch=TorchPeer(),
             numpy=NumpyPeer(),
             onednn=OneDnnPeer(folder, slot_bytes + 4096),
@@ -97,13 +100,14 @@ class Bench:
         return {
             "machine": {
                 "processor": _processor(),
-                "cores": len(os.sched_getaffinity(0)),
+                "cores": _cores(),
                 "l2_bytes": cache_bytes(2),
                 "last_level_bytes": cache_bytes(4),
                 "system": f"{platform.system()} {platform.machine()}",
                 "python": platform.python_version(),
                 "load": list(os.getloadavg()),
             },
+            "bounds": self.bounds.record(),
             "versions": _versions(),
             "missing": {
                 peer.name: peer.missing
@@ -122,6 +126,12 @@ class Bench:
     def close(self) -> None:
         self.onednn.close()
         self.stream.close()
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _versions() -> dict[str, str]:

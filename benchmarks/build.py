@@ -11,7 +11,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["BuildError", "compile_program", "compile_shared", "library_folder", "onednn_prefix"]
+__all__ = [
+    "BuildError",
+    "compile_linked",
+    "compile_program",
+    "compile_shared",
+    "library_folder",
+    "onednn_prefix",
+]
 
 _HERE = Path(__file__).resolve().parent
 _ROOT = _HERE.parent
@@ -25,14 +32,15 @@ class BuildError(RuntimeError):
 def compile_shared(name: str, folder: Path, *, engine: bool = False) -> ctypes.CDLL:
     """Compile ``native/<name>.c`` and load it; `engine` links it to the project's library."""
     target = folder / f"{name}.so"
-    arguments = ["-fPIC", "-shared", "-pthread"]
-    after: list[str] = []
-    if engine:
-        where = library_folder()
-        arguments += [f"-I{_ROOT / 'native' / part}" for part in ("engine", "kernels")]
-        after = [f"-L{where}", "-laclnn_py", f"-Wl,-rpath,{where}"]
-    _compile(name, target, arguments, after)
+    before, after = _with_library() if engine else ([], [])
+    _compile(name, target, ["-fPIC", "-shared", "-pthread", *before], after)
     return ctypes.CDLL(str(target))
+
+
+def compile_linked(name: str, folder: Path) -> Path:
+    """Compile ``native/<name>.c`` to a program linked to the project's library."""
+    _compile(name, folder / name, *_with_library())
+    return folder / name
 
 
 def compile_program(name: str, folder: Path, prefix: Path) -> Path:
@@ -64,6 +72,12 @@ def onednn_prefix() -> Path | None:
         (prefix / "lib").glob("libdnnl.so*")
     )
     return prefix if complete else None
+
+
+def _with_library() -> tuple[list[str], list[str]]:
+    where = library_folder()
+    headers = [f"-I{_ROOT / 'native' / part}" for part in ("engine", "kernels")]
+    return headers, [f"-L{where}", "-laclnn_py", f"-Wl,-rpath,{where}"]
 
 
 def _compile(name: str, target: Path, before: list[str], after: list[str]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The call path from Python on 8x32 float32: each phase, the cycle, the repeatable cycle; peers beside."""
+"""The call path from Python, 8x32 float32: each phase, whole cycles, the peers beside."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class StreamLimit:
 
 
 def cache_bytes(level: int) -> int:
-    """Size of the cache of a level (4: the last there is) as the kernel reports it; 0 if unknown."""
+    """Size of the cache of a level (4: the last there is) as the system says; 0 if unknown."""
     found: dict[int, int] = {}
     for index in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
         if (index / "type").read_text().strip() == "Instruction":

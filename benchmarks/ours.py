@@ -97,7 +97,7 @@ class Ours:
         if name.endswith("Backward") and out.dtype == "float64":
             admit_double(name, [*(view.tensor for view in inputs), out.tensor], axis)
         now = settings.current()
-        lib.aclpy_set_vendor_cache(False, now.vendor_cache_limit)
+        lib.aclpy_set_vendor_cache(0, now.vendor_cache_limit)
         try:
             self.workspace_bytes, self.executor = self._plan(*self._arguments)
             acl.aclSetAclOpExecutorRepeatable(self.executor)

@@ -11,8 +11,9 @@ from benchmarks.targets import Verdict, cell_target, geometric_mean, judge
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["summary", "write"]
+__all__ = ["QUIET", "summary", "write"]
 
+QUIET = 0.03
 _MET = {True: "met", False: "NOT MET", None: "not measured"}
 
 
@@ -58,14 +59,24 @@ def _machine(results: dict[str, Any]) -> list[str]:
     facts = results["facts"]
     machine, settings = facts["machine"], facts["settings"]
     versions = ", ".join(f"{name} {number}" for name, number in facts["versions"].items())
-    lines = [
+    hardware = (
         f"{machine['processor']}, {machine['cores']} cores, L2 {machine['l2_bytes'] >> 10} KiB, "
         f"last level {machine['last_level_bytes'] >> 20} MiB; {machine['system']}; "
         f"ISA {settings['isa']}, {settings['threads']} threads"
-        f"{'; QUICK run' if settings['quick'] else ''}.",
-        f"Python {machine['python']}, {versions}.",
-    ]
+        f"{'; QUICK run' if settings['quick'] else ''}."
+    )
+    lines = [hardware, f"Python {machine['python']}, {versions}."]
+    others = machine.get("others")
+    if others is not None:
+        lines.append(f"Other programs used {others:.0%} of the processors meanwhile.")
+        if others > QUIET:
+            lines[-1] += " **The machine was not quiet: do not trust these figures.**"
     lines += [f"Missing: {name}, {why}." for name, why in facts["missing"].items()]
+    bounds = facts["bounds"]
+    if bounds["missing"]:
+        lines.append(f"Bounds by bytes only: {bounds['missing']}.")
+    else:
+        lines.append(f"Vector peak of one core: {bounds['peak_slots_per_ns']:.1f} slots a ns.")
     limits = results.get("limits")
     if limits:
         lines.append(
@@ -96,14 +107,19 @@ def _means(records: list[dict[str, Any]]) -> list[str]:
 
 
 def _cells(records: list[dict[str, Any]]) -> list[str]:
+    words = (
+        "Microseconds, median (half the distance between the quartiles). Ratio: best peer over "
+        "ours at the same layer. Limit: the same bytes streamed, over our time. "
+        "Bound: the larger of that and the vector work at the cores' peak, over our time; B bytes "
+        "or I instructions, and instructions and vector slots an element, counted."
+    )
     lines = [
         "## Softmax cells",
         "",
-        "Microseconds, median (half the distance between the quartiles). Ratio: best peer over "
-        "ours at the same layer. Limit: the same bytes streamed, over our time.",
+        words,
         "",
-        "| cell | ours | PyTorch | NumPy | ours (C) | oneDNN | ratio | limit | |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| cell | ours | PyTorch | NumPy | ours (C) | oneDNN | ratio | limit | bound | |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for record in records:
         times = record["times_ns"]
@@ -114,8 +130,17 @@ def _cells(records: list[dict[str, Any]]) -> list[str]:
         ratio = f"{record['ratio']:.2f} ({record['best_peer']})" if record["ratio"] else "-"
         share = f"{record['limit_share']:.0%}" if "limit_share" in record else ""
         mark = "" if record["ratio"] is None else _MET[record["ratio"] >= cell_target(record)]
-        lines.append(f"| {record['cell']} | {' | '.join(columns)} | {ratio} | {share} | {mark} |")
+        row = [record["cell"], *columns, ratio, share, _bound(record), mark]
+        lines.append(f"| {' | '.join(row)} |")
     return [*lines, ""]
+
+
+def _bound(record: dict[str, Any]) -> str:
+    if "bound" not in record:
+        return ""
+    bound, work = record["bound"], record["bound"]["work"]
+    counted = f" ({work['instructions']:.2f}, {work['slots']:.2f})" if work else ""
+    return f"{record['bound_share']:.0%} {bound['by'][0].upper()}{counted}"
 
 
 def _time(timing: dict[str, float] | None, note: str) -> str:
@@ -171,9 +196,12 @@ def _streams(record: dict[str, Any]) -> list[str]:
 def _scaling(record: dict[str, Any]) -> list[str]:
     lines = ["## Scaling, softmax float32, C loop", ""]
     for direction, parts in record.items():
-        lines += [
+        words = (
             f"{direction}: slowest over fastest byte beyond the caches {parts['flatness']:.2f}; "
-            f"worst odd length {parts['worst_odd']:.2f} of its power of two.",
+            f"worst odd length {parts['worst_odd']:.2f} of its power of two."
+        )
+        lines += [
+            words,
             "",
             "| shape | us | ns a byte | PyTorch us |",
             "|---|---|---|---|",

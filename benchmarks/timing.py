@@ -88,7 +88,7 @@ def measure(contestants: Sequence[Contestant], budget_s: float, rounds: int) -> 
         At least one.
     budget_s : float
         Seconds of samples for each contestant, the warm-up of each turn included. With the first
-        trials it is never more than half a second, except that two calls are always made.
+        trials it is never more than half a second; only a single call may take longer.
     rounds : int
         Turns of each contestant.
 
@@ -118,6 +118,8 @@ def _choose_bursts(contestants: Sequence[Contestant]) -> None:
     for one in contestants:
         # The first call pays for everybody's caches and threads, the second may still.
         estimate = one.take(1)
+        if one.spent >= _CAP_S:
+            one.samples.append(estimate)  # it will not be called again
         for _ in range(_TRIALS - 1):
             if one.spent < _CAP_S / 4:
                 estimate = min(estimate, one.take(1))

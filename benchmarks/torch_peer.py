@@ -93,13 +93,12 @@ class TorchPeer:
         y = self.tensor(out)
         if direction == "forward":
             x = self.tensor(inputs[0])
+            kernel = aten._softmax.out  # noqa: SLF001  # the operator has no public name
             return {
                 "torch.softmax(x, -1)": lambda: torch.softmax(x, -1),
                 "torch.softmax(x, -1, out=y)": lambda: torch.softmax(x, -1, out=y),
                 "torch._softmax(out=y)": own,
-                "torch.ops.aten._softmax.out": partial(
-                    aten._softmax.out, x, -1, half_to_float=False, out=y
-                ),
+                "torch.ops.aten._softmax.out": partial(kernel, x, -1, half_to_float=False, out=y),
             }
         grad, output = (self.tensor(view) for view in inputs)
         through_ops = aten._softmax_backward_data.out  # noqa: SLF001

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes native/include/aclpy_status.h from the status table; `--check` says whether it is stale."""
+"""Writes native/include/aclpy_status.h from the status table; `--check`: is it stale."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BOTTOM = """\
 
 
 def render() -> str:
-    """Text of the header. The table is run by path: no package, hence no native library, is needed."""
+    """Text of the header. The table is run by path, so no native library is needed."""
     statuses = runpy.run_path(str(TABLE))["STATUSES"]
     rows = [f"  ACLPY_{name} = {value}, /* {meaning} */\n" for name, value, meaning in statuses]
     return TOP + "".join(rows) + BOTTOM

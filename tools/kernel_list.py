@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Print the generated kernel list, or the compiler flags of one ISA.
 
@@ -45,7 +44,9 @@ def kernel_list(sources: list[Path], isas: list[str]) -> str:
             raise SystemExit(message)
         names += found
     pairs = [(isa, name) for isa in isas for name in names]
-    declarations = [f"extern const aclpy_kernel aclpy_kernels_{name}_{isa}[];" for isa, name in pairs]
+    declarations = [
+        f"extern const aclpy_kernel aclpy_kernels_{name}_{isa}[];" for isa, name in pairs
+    ]
     rows = [f"    {{ACLPY_ISA_{isa.upper()}, aclpy_kernels_{name}_{isa}}}," for isa, name in pairs]
     return "\n".join(
         [

@@ -143,8 +143,8 @@ MUTANTS = (
     Mutant(
         "lost keepalive: an executor forgets its tensors",
         "aclnn_py/twophase.py",
-        "        self._tensors = tensors\n",
-        "        self._tensors = ()\n",
+        "        self._keep = keep\n",
+        "        self._keep = ()\n",
         KEEPALIVE,
     ),
     # ---- the engine ----
@@ -224,11 +224,11 @@ MUTANTS = (
     ),
     # ---- the kernels ----
     Mutant(
-        "softmax does not subtract the maximum",
+        "the maximum of a row misses elements",
         "native/kernels/softmax_rows.h",
-        "  const REAL max = FN(row_max)(x, n);\n  if (logarithm) {",
-        "  const REAL max = FN(row_max)(x, n) * (REAL)0.5;\n  if (logarithm) {",
-        (*NUMBERS, *OPERATORS),
+        "return V(hmax)(V(max)(V(max)(a, b), V(max)(c, d)));",
+        "return V(hmax)(V(max)(V(max)(a, b), c));",
+        (*OPERATORS, *NUMBERS),
     ),
     Mutant(
         "bfloat16 is cut, not rounded",

@@ -44,9 +44,9 @@ static dnnl_primitive_desc_t forward_hint, description;
 static step steps[MAX_STEPS];
 static int n_steps;
 
-#define TRY(call)                                    \
-  do {                                               \
-    const dnnl_status_t status_ = (call);            \
+#define TRY(call)                                     \
+  do {                                                \
+    const dnnl_status_t status_ = (call);             \
     if (status_ != dnnl_success) return (int)status_; \
   } while (0)
 
@@ -56,7 +56,7 @@ static int64_t now_(void) {
   return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
 }
 
-static int reserve_(void **memory, size_t *have, size_t need) {
+static int reserve_(void** memory, size_t* have, size_t need) {
   if (need <= *have) return 0;
   free(*memory);
   *have = 0;
@@ -68,7 +68,7 @@ static int reserve_(void **memory, size_t *have, size_t need) {
   return 0;
 }
 
-static void forget_operand_(operand *one) {
+static void forget_operand_(operand* one) {
   if (one->user_memory) dnnl_memory_destroy(one->user_memory);
   if (one->staged && one->dense_memory) dnnl_memory_destroy(one->dense_memory);
   if (one->user) dnnl_memory_desc_destroy(one->user);
@@ -86,23 +86,23 @@ static void forget_(void) {
 }
 
 static int64_t read_int_(void) {
-  const char *word = strtok(NULL, " \n");
+  const char* word = strtok(NULL, " \n");
   return word ? strtoll(word, NULL, 10) : 0;
 }
 
-static dnnl_data_type_t data_type_(const char *name) {
+static dnnl_data_type_t data_type_(const char* name) {
   if (!strcmp(name, "f32")) return dnnl_f32;
   if (!strcmp(name, "f16")) return dnnl_f16;
   if (!strcmp(name, "bf16")) return dnnl_bf16;
   return dnnl_f64;
 }
 
-static int add_reorder_(operand *from_or_to, int into_dense) {
+static int add_reorder_(operand* from_or_to, int into_dense) {
   dnnl_memory_desc_t from = into_dense ? from_or_to->user : from_or_to->dense;
   dnnl_memory_desc_t to = into_dense ? from_or_to->dense : from_or_to->user;
   dnnl_primitive_desc_t reorder;
   TRY(dnnl_reorder_primitive_desc_create(&reorder, from, engine, to, engine, NULL));
-  step *one = &steps[n_steps];
+  step* one = &steps[n_steps];
   const dnnl_status_t status = dnnl_primitive_create(&one->primitive, reorder);
   dnnl_primitive_desc_destroy(reorder);
   if (status != dnnl_success) return (int)status;
@@ -133,7 +133,7 @@ static int make_operand_(int slot, dnnl_data_type_t type, int rank, const dnnl_d
     span += (dims[i] - 1) * strides[i];
   }
   const int64_t elements = dense_strides_(rank, dims, fastest < 0 ? rank - 1 : fastest, dense);
-  operand *one = &operands[slot];
+  operand* one = &operands[slot];
   const size_t element = dnnl_data_type_size(type);
   TRY(dnnl_memory_desc_create_with_strides(&one->user, rank, dims, type, strides));
   TRY((dnnl_status_t)reserve_(&slots[slot], &slot_bytes[slot], (size_t)span * element));
@@ -154,7 +154,7 @@ static int make_(void) {
   const int backward = !strcmp(strtok(NULL, " \n"), "backward");
   const dnnl_alg_kind_t kind = strcmp(strtok(NULL, " \n"), "softmax") ? dnnl_softmax_log : dnnl_softmax_accurate;
   const dnnl_data_type_t type = data_type_(strtok(NULL, " \n"));
-  const char *way = strtok(NULL, " \n");
+  const char* way = strtok(NULL, " \n");
   const int axis = (int)read_int_(), rank = (int)read_int_();
   dnnl_dims_t dims;
   if (rank < 1 || rank > DNNL_MAX_NDIMS || axis < 0 || axis >= rank) return (int)dnnl_invalid_arguments;
@@ -176,7 +176,7 @@ static int make_(void) {
     TRY(dnnl_softmax_forward_primitive_desc_create(&description, engine, dnnl_forward_inference, kind, in->dense,
                                                    out->dense, axis, NULL));
   }
-  step *main_step = &steps[n_steps];
+  step* main_step = &steps[n_steps];
   TRY(dnnl_primitive_create(&main_step->primitive, description));
   n_steps++;
   if (backward) {
@@ -192,7 +192,7 @@ static int make_(void) {
   return out->staged ? add_reorder_(out, 0) : 0;
 }
 
-static int run_(int64_t count, int64_t *took) {
+static int run_(int64_t count, int64_t* took) {
   if (!n_steps) return (int)dnnl_invalid_arguments;
   const int64_t start = now_();
   for (int64_t i = 0; i < count; i++)
@@ -206,13 +206,13 @@ static int run_(int64_t count, int64_t *took) {
 static void answer_make_(void) {
   forget_();
   const int status = make_();
-  const char *name = "unknown";
+  const char* name = "unknown";
   if (status) {
     forget_();
     printf("no status %d\n", status);
     return;
   }
-  dnnl_primitive_desc_query(description, dnnl_query_impl_info_str, 0, (void *)&name);
+  dnnl_primitive_desc_query(description, dnnl_query_impl_info_str, 0, (void*)&name);
   printf("ok %s\n", name);
 }
 
@@ -225,7 +225,7 @@ static void answer_run_(void) {
     printf("ok %" PRId64 "\n", took);
 }
 
-static void answer_copy_(char *shared, size_t shared_bytes, int load) {
+static void answer_copy_(char* shared, size_t shared_bytes, int load) {
   const int64_t slot = read_int_(), bytes = read_int_();
   if (slot < 0 || slot >= SLOTS || bytes < 0 || (size_t)bytes > shared_bytes || (size_t)bytes > slot_bytes[slot]) {
     printf("no such memory\n");
@@ -235,10 +235,10 @@ static void answer_copy_(char *shared, size_t shared_bytes, int load) {
   printf("ok\n");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const size_t shared_bytes = strtoull(argv[2], NULL, 10);
-  char *shared = mmap(NULL, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(argv[1]), 0);
+  char* shared = mmap(NULL, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(argv[1]), 0);
   if (shared == MAP_FAILED) return 2;
   dnnl_set_verbose(0); /* its error lines would mix with the answers */
   if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success) {
@@ -249,12 +249,12 @@ int main(int argc, char **argv) {
     printf("no stream\n");
     return 1;
   }
-  const dnnl_version_t *version = dnnl_version();
+  const dnnl_version_t* version = dnnl_version();
   printf("ok %d.%d.%d\n", version->major, version->minor, version->patch);
   fflush(stdout);
   char line[4096];
   while (fgets(line, sizeof line, stdin)) {
-    const char *word = strtok(line, " \n");
+    const char* word = strtok(line, " \n");
     if (!word) continue;
     if (!strcmp(word, "make")) {
       answer_make_();

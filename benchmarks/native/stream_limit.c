@@ -12,46 +12,44 @@
 enum { MAX_THREADS = 256, LINE_BYTES = 64 };
 
 typedef struct job {
-  const char *first;
-  const char *second; /* NULL: one read */
-  char *out;
+  const char* first;
+  const char* second; /* NULL: one read */
+  char* out;
   size_t bytes;
   int passes;
-  pthread_barrier_t *barrier;
+  pthread_barrier_t* barrier;
 } job;
 
 #if defined(__AVX512F__)
 typedef __m512i line;
-static line load_(const char *at) { return _mm512_loadu_si512(at); }
-static void store_(char *at, line value) { _mm512_stream_si512((void *)at, value); }
+static line load_(const char* at) { return _mm512_loadu_si512(at); }
+static void store_(char* at, line value) { _mm512_stream_si512((void*)at, value); }
 static line mix_(line a, line b) { return _mm512_xor_si512(a, b); }
 #elif defined(__AVX2__)
 typedef struct line {
   __m256i low, high;
 } line;
-static line load_(const char *at) {
-  return (line){_mm256_loadu_si256((const void *)at), _mm256_loadu_si256((const void *)(at + 32))};
+static line load_(const char* at) {
+  return (line){_mm256_loadu_si256((const void*)at), _mm256_loadu_si256((const void*)(at + 32))};
 }
-static void store_(char *at, line value) {
-  _mm256_stream_si256((void *)at, value.low);
-  _mm256_stream_si256((void *)(at + 32), value.high);
+static void store_(char* at, line value) {
+  _mm256_stream_si256((void*)at, value.low);
+  _mm256_stream_si256((void*)(at + 32), value.high);
 }
-static line mix_(line a, line b) {
-  return (line){_mm256_xor_si256(a.low, b.low), _mm256_xor_si256(a.high, b.high)};
-}
+static line mix_(line a, line b) { return (line){_mm256_xor_si256(a.low, b.low), _mm256_xor_si256(a.high, b.high)}; }
 #else /* the compiler's best plain stores; said so in the report */
 typedef struct line {
   uint64_t word[8];
 } line;
-static line load_(const char *at) { return *(const line *)at; }
-static void store_(char *at, line value) { *(line *)at = value; }
+static line load_(const char* at) { return *(const line*)at; }
+static void store_(char* at, line value) { *(line*)at = value; }
 static line mix_(line a, line b) {
   for (int i = 0; i < 8; i++) a.word[i] ^= b.word[i];
   return a;
 }
 #endif
 
-static void pass_(const job *work) {
+static void pass_(const job* work) {
   const size_t end = work->bytes / LINE_BYTES * LINE_BYTES;
   if (work->second) {
     for (size_t at = 0; at < end; at += LINE_BYTES)
@@ -64,8 +62,8 @@ static void pass_(const job *work) {
 #endif
 }
 
-static void *run_(void *argument) {
-  const job *work = argument;
+static void* run_(void* argument) {
+  const job* work = argument;
   for (int pass = 0; pass < work->passes; pass++) {
     pthread_barrier_wait(work->barrier);
     pass_(work);
@@ -81,7 +79,7 @@ static int64_t now_(void) {
 }
 
 /* Nanoseconds of `passes` passes over `bytes` of each stream; second NULL: one read a write. -1: no threads. */
-int64_t bench_stream(const char *first, const char *second, char *out, size_t bytes, int threads, int passes) {
+int64_t bench_stream(const char* first, const char* second, char* out, size_t bytes, int threads, int passes) {
   if (threads < 1 || threads > MAX_THREADS || passes < 1) return -1;
   pthread_barrier_t barrier;
   if (pthread_barrier_init(&barrier, NULL, (unsigned)threads)) return -1;

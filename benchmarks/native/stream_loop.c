@@ -25,10 +25,10 @@ typedef struct stamp {
 typedef struct enqueue_result {
   int64_t total_ns;
   int64_t worst_ns;
-  int64_t over_10us;     /* single enqueues that took longer than 10 microseconds */
-  int64_t heap_queued;   /* bytes the heap grew by while they were queued */
-  int64_t rss_queued;    /* resident bytes likewise */
-  int64_t heap_after;    /* heap above the start once they have run */
+  int64_t over_10us;   /* single enqueues that took longer than 10 microseconds */
+  int64_t heap_queued; /* bytes the heap grew by while they were queued */
+  int64_t rss_queued;  /* resident bytes likewise */
+  int64_t heap_after;  /* heap above the start once they have run */
   int64_t rss_after;
   int64_t drain_ns;
 } enqueue_result;
@@ -46,35 +46,35 @@ static int64_t heap_(void) {
 
 static int64_t resident_(void) {
   long total = 0, resident = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
+  FILE* file = fopen("/proc/self/statm", "r");
   if (!file) return 0;
   if (fscanf(file, "%ld %ld", &total, &resident) != 2) resident = 0;
   fclose(file);
   return (int64_t)resident * sysconf(_SC_PAGESIZE);
 }
 
-static int32_t park_run_(void *argument) {
-  latch *parked = argument;
+static int32_t park_run_(void* argument) {
+  latch* parked = argument;
   sem_post(&parked->reached);
   while (sem_wait(&parked->open)) {
   }
   return 0;
 }
 
-static int32_t stamp_run_(void *argument) {
-  atomic_store(&((stamp *)argument)->at, now_());
+static int32_t stamp_run_(void* argument) {
+  atomic_store(&((stamp*)argument)->at, now_());
   return 0;
 }
 
-static int32_t nothing_run_(void *argument) {
+static int32_t nothing_run_(void* argument) {
   (void)argument;
   return 0;
 }
 
-static void keep_(void *argument) { (void)argument; }
+static void keep_(void* argument) { (void)argument; }
 
 /* Parks every stream, so that nothing queued behind runs; waits until each worker is in its latch. */
-static int32_t park_(aclpy_handle ctx, const aclpy_handle *streams, int n, latch *latches) {
+static int32_t park_(aclpy_handle ctx, const aclpy_handle* streams, int n, latch* latches) {
   for (int i = 0; i < n; i++) {
     sem_init(&latches[i].open, 0, 0);
     sem_init(&latches[i].reached, 0, 0);
@@ -87,11 +87,11 @@ static int32_t park_(aclpy_handle ctx, const aclpy_handle *streams, int n, latch
   return 0;
 }
 
-static void release_(latch *latches, int n) {
+static void release_(latch* latches, int n) {
   for (int i = 0; i < n; i++) sem_post(&latches[i].open);
 }
 
-static int32_t drain_(aclpy_handle ctx, const aclpy_handle *streams, int n) {
+static int32_t drain_(aclpy_handle ctx, const aclpy_handle* streams, int n) {
   int32_t first = 0;
   for (int i = 0; i < n; i++) {
     const int32_t status = aclpy_stream_synchronize(ctx, streams[i]);
@@ -101,9 +101,8 @@ static int32_t drain_(aclpy_handle ctx, const aclpy_handle *streams, int n) {
 }
 
 /* `count` executions dealt to n parked streams in turn. op 0: empty tasks instead of executors. */
-int32_t bench_enqueue(uint32_t op, uintptr_t workspace, uint64_t workspace_size, const aclpy_handle *executors,
-                      aclpy_handle ctx, const aclpy_handle *streams, int32_t n, int64_t count,
-                      enqueue_result *result) {
+int32_t bench_enqueue(uint32_t op, uintptr_t workspace, uint64_t workspace_size, const aclpy_handle* executors,
+                      aclpy_handle ctx, const aclpy_handle* streams, int32_t n, int64_t count, enqueue_result* result) {
   static latch latches[MAX_STREAMS];
   if (n < 1 || n > MAX_STREAMS) return -1;
   int32_t status = park_(ctx, streams, n, latches);
@@ -136,7 +135,7 @@ int32_t bench_enqueue(uint32_t op, uintptr_t workspace, uint64_t workspace_size,
 
 /* From the end of a task in one stream to the start of a task in another that waits for its event. */
 int32_t bench_handover(aclpy_handle ctx, aclpy_handle from, aclpy_handle to, aclpy_handle event, int32_t count,
-                       int64_t *took) {
+                       int64_t* took) {
   for (int32_t i = 0; i < count; i++) {
     latch parked;
     stamp first = {0}, second = {0};
@@ -158,8 +157,8 @@ int32_t bench_handover(aclpy_handle ctx, aclpy_handle from, aclpy_handle to, acl
 }
 
 /* `count` executions dealt to n streams in turn, from the first enqueue to the last synchronise. */
-int64_t bench_spread(uint32_t op, uintptr_t workspace, uint64_t workspace_size, const aclpy_handle *executors,
-                     aclpy_handle ctx, const aclpy_handle *streams, int32_t n, int64_t count) {
+int64_t bench_spread(uint32_t op, uintptr_t workspace, uint64_t workspace_size, const aclpy_handle* executors,
+                     aclpy_handle ctx, const aclpy_handle* streams, int32_t n, int64_t count) {
   const int64_t start = now_();
   for (int64_t i = 0; i < count; i++) {
     const int32_t status = aclpy_execute(op, workspace, workspace_size, executors[i % n], streams[i % n]);

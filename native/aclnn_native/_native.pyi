@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The compiled cffi module; its C names are declared in native/engine/engine.h and native/kernels/kernel.h.
+# The compiled cffi module; engine.h and kernel.h declare its C names.
 from typing import Any
 
 ffi: Any

@@ -76,10 +76,13 @@ typedef struct aclpy_memory_info {
   uintptr_t base;
   uint64_t size;       /* as requested */
   uint64_t pending;    /* queued or running tasks that touch it */
+  uint64_t identity;   /* of this allocation: never that of a later one at the same address */
 } aclpy_memory_info;
 
 int32_t aclpy_malloc(aclpy_handle ctx, size_t size, int32_t policy, uintptr_t *address);
 int32_t aclpy_free(uintptr_t address); /* memory in use by a queued task lives until that task has run */
+/* Frees exactly this allocation, of either kind, saying nothing where it is gone already (garbage collection). */
+void aclpy_memory_discard(uintptr_t address, uint64_t identity);
 int32_t aclpy_malloc_host(aclpy_handle ctx, size_t size, uintptr_t *address);
 int32_t aclpy_free_host(uintptr_t address);
 int32_t aclpy_memory_query(uintptr_t address, aclpy_memory_info *info); /* 0 also for unknown addresses: kind NONE */

@@ -111,7 +111,7 @@ static bool overlap_(uintptr_t a_low, uintptr_t a_high, uintptr_t b_low, uintptr
 
 static int32_t check_hazards_(const struct call_ *call, const uintptr_t *address) {
   const struct eng_plan *plan = call->plan;
-  if (plan->n_hazards == 0 || !eng_strict()) return ACLPY_ACL_SUCCESS;
+  if (plan->n_hazards == 0) return ACLPY_ACL_SUCCESS;
   for (int32_t i = 0; i < plan->n_hazards; i++) {
     int32_t read = plan->hazards[i].read_slot, write = plan->hazards[i].write_slot;
     const aclpy_slot_desc *r = &plan->slots[read], *w = &plan->slots[write];

@@ -100,6 +100,17 @@ int32_t aclpy_free_host(uintptr_t address) {
                "the start of a live allocation of aclrtMallocHost");
 }
 
+void aclpy_memory_discard(uintptr_t address, uint64_t identity) {
+  /* While this reference is held the bytes are, so that nobody else can be given the same address. */
+  struct eng_memory *memory = eng_memory_find(address);
+  if (memory == NULL) return;
+  if (memory->handle == identity && memory->base == address) {
+    struct eng_memory *taken = eng_registry_take(address, memory->kind);
+    if (taken != NULL) eng_release(&taken->head);
+  }
+  eng_release(&memory->head);
+}
+
 int32_t aclpy_memory_query(uintptr_t address, aclpy_memory_info *info) {
   if (info == NULL) return eng_fail_null("aclpy_memory_query", "info");
   *info = (aclpy_memory_info){.kind = ACLPY_MEMORY_NONE};
@@ -109,6 +120,7 @@ int32_t aclpy_memory_query(uintptr_t address, aclpy_memory_info *info) {
   info->device = memory->device;
   info->base = memory->base;
   info->size = memory->size;
+  info->identity = memory->handle;
   int64_t pending = atomic_load(&memory->pending[0]) + atomic_load(&memory->pending[1]);
   info->pending = pending > 0 ? (uint64_t)pending : 0;
   eng_release(&memory->head);

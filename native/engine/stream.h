@@ -44,7 +44,7 @@ struct eng_stream {
   bool closing;                /* takes no more tasks */
   bool released;               /* closing without anybody waiting: the worker cleans up */
   bool worker_started;
-  bool joined;                 /* somebody has taken it on to join the worker */
+  bool joined;                 /* somebody joins the worker, or it has detached itself */
   bool worker_sleeping;
   bool stolen;                 /* shutdown has dropped the queue */
   bool stop_seen;              /* shutdown has been here (under the list of workers' lock) */
@@ -110,7 +110,7 @@ int32_t eng_worker_start(struct eng_stream *stream, const char *function); /* un
 /* Around foreign code inside a task. False: the engine shuts down, do not enter. */
 bool eng_worker_enter_foreign(void);
 void eng_worker_leave_foreign(void);
-/* Waits for the end of a worker that was told to end, unless somebody else does or it cleans up itself. */
+/* Waits for the end of a worker that was told to end, unless it sees to itself. */
 void eng_worker_join(struct eng_stream *stream);
 /* At shutdown, once eng_stopping: drops what is queued behind foreign code, and waits for every worker that is not in
  * such code. */

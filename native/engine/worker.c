@@ -96,6 +96,26 @@ static void unlist_(struct eng_stream *stream) {
   pthread_mutex_unlock(&list_lock_);
 }
 
+/* Nobody joins the worker of a released stream, or one that shutdown ends: it sees to itself. */
+static void leave_(struct eng_stream *stream) {
+  pthread_mutex_lock(&stream->lock);
+  bool released = stream->released;
+  bool alone = !stream->joined && (released || eng_stopping());
+  if (alone) {
+    stream->joined = true;
+    if (!released) eng_retain(&stream->head); /* a released stream's worker has the handle's reference already */
+  }
+  pthread_mutex_unlock(&stream->lock);
+  if (!alone) {
+    unlist_(stream);
+    return;
+  }
+  pthread_detach(pthread_self());
+  if (released) eng_context_remove_stream(stream);
+  unlist_(stream);
+  eng_release(&stream->head);
+}
+
 static void *worker_(void *arg) {
   struct eng_stream *stream = arg;
   struct eng_thread *self = eng_self();
@@ -108,18 +128,7 @@ static void *worker_(void *arg) {
   }
   if (eng_stopping()) drop_rest_(stream);
   self->worker_of = NULL;
-  pthread_mutex_lock(&stream->lock);
-  bool released = stream->released;
-  pthread_mutex_unlock(&stream->lock);
-  if (!released) {
-    unlist_(stream);
-    return NULL;
-  }
-  /* Nobody will join this thread: it removes the stream itself. */
-  pthread_detach(pthread_self());
-  eng_context_remove_stream(stream);
-  unlist_(stream);
-  eng_release(&stream->head);
+  leave_(stream);
   return NULL;
 }
 
@@ -138,8 +147,8 @@ int32_t eng_worker_start(struct eng_stream *stream, const char *function) {
 
 void eng_worker_join(struct eng_stream *stream) {
   pthread_mutex_lock(&stream->lock);
-  bool mine = stream->worker_started && !stream->released && !stream->joined;
-  stream->joined = stream->joined || mine;
+  bool mine = stream->worker_started && !stream->joined;
+  stream->joined = true;
   pthread_mutex_unlock(&stream->lock);
   if (mine) pthread_join(stream->worker, NULL);
 }
@@ -154,9 +163,7 @@ static void stop_one_(struct eng_stream *stream) {
   if (steal) eng_queue_peek(&stream->queue, left, eng_task_drop);
   pthread_mutex_lock(&list_lock_);
   while (atomic_load(&stream->activity) == ENG_IDLE) pthread_cond_wait(&ended_, &list_lock_);
-  bool ended = atomic_load(&stream->activity) == ENG_EXITED;
   pthread_mutex_unlock(&list_lock_);
-  if (ended) eng_worker_join(stream);
 }
 
 /* Under the list's lock: a worker that has not been stopped yet. */

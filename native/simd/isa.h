@@ -38,7 +38,7 @@
 #define ACLPY_ISA_RANK ACLPY_PASTE2(ACLPY_ISA_RANK_, ACLPY_KERNEL_ISA)
 
 /* 1 where fma rounds once. */
-#if ACLPY_ISA_RANK > 1 || defined(__aarch64__)
+#if ACLPY_ISA_RANK > 1 || (defined(__aarch64__) && !defined(ACLPY_SIMD_PORTABLE))
 #define ACLPY_FUSES 1
 #else
 #define ACLPY_FUSES 0
@@ -50,6 +50,8 @@
 #include "avx512.h"
 #elif ACLPY_ISA_RANK == 2
 #include "avx2.h"
+#elif ACLPY_ISA_RANK == 1 && defined(ACLPY_SIMD_PORTABLE) /* for tests: what other processors get */
+#include "generic.h"
 #elif ACLPY_ISA_RANK == 1 && defined(__x86_64__)
 #include "sse2.h"
 #elif ACLPY_ISA_RANK == 1 && defined(__aarch64__)

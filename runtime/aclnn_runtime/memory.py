@@ -41,12 +41,14 @@ class Buffer(Noun):
         Size as requested [bytes].
     """
 
-    __slots__ = ("_address", "_frees_itself", "_is_host", "_keepalive", "_nbytes", "_shared")
+    __slots__ = ("_address", "_identity", "_is_host", "_keepalive", "_nbytes", "_shared")
     _door = "Device.malloc(), aclrtMalloc() or aclrtMallocHost()"
     _address: int
     _nbytes: int
     _is_host: bool
-    _frees_itself: bool
+    # Of the allocation, where the object frees it; 0 where only aclrtFree does. The address alone
+    # would not do: it may have been freed by hand and given to somebody else.
+    _identity: int
     _shared: bool
     _keepalive: object
 
@@ -65,7 +67,7 @@ class Buffer(Noun):
         buffer._address = address
         buffer._nbytes = nbytes
         buffer._is_host = is_host
-        buffer._frees_itself = frees_itself
+        buffer._identity = _identity_of(address) if frees_itself else 0
         buffer._shared = False
         buffer._keepalive = keepalive
         return buffer
@@ -118,12 +120,9 @@ class Buffer(Noun):
         # Adopted half-way means that there is nothing to free yet.
         if getattr(self, "_shared", False):
             lib.aclpy_memory_release(self._address)
-        if getattr(self, "_frees_itself", False) and self._open:
+        if getattr(self, "_identity", 0) and self._open:
             self._open = False
-            if self._is_host:
-                lib.aclpy_free_host(self._address)
-            else:
-                lib.aclpy_free(self._address)
+            lib.aclpy_memory_discard(self._address, self._identity)
 
     @property
     def __array_interface__(self) -> ArrayInterface:
@@ -225,6 +224,12 @@ def _free(function: str, argument: str, pointer: object, *, is_host: bool) -> No
     status = lib.aclpy_free_host(address) if is_host else lib.aclpy_free(address)
     if status:
         raise_last(status)
+
+
+def _identity_of(address: int) -> int:
+    info = ffi.new("aclpy_memory_info *")
+    lib.aclpy_memory_query(address, info)
+    return int(info.identity)
 
 
 def _free_open(buffer: Buffer, *, is_host: bool) -> None:

@@ -106,5 +106,15 @@ static inline void join_thread(pthread_t thread) { CHECK(pthread_join(thread, NU
 #ifndef SANITIZED
 #define SANITIZED 0
 #endif
+#if defined(__SANITIZE_THREAD__)
+#define THREAD_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define THREAD_SANITIZED 1
+#endif
+#endif
+#ifndef THREAD_SANITIZED
+#define THREAD_SANITIZED 0
+#endif
 
 #endif

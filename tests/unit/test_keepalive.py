@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import aclnn_py as acl
-from aclnn_native import lib
+from aclnn_native import ffi, lib
 from support import oracle
 from support.latch import Latch
 from support.problems import OPERATORS, Call, random_inputs, staged
@@ -113,3 +113,22 @@ def test_an_out_beside_its_input_in_one_allocation_is_fine(device, fresh, stream
     array = np.arange(16, dtype=np.float32).reshape(2, 8)
     assert oracle.worst("Softmax", out.numpy(), oracle.answer("Softmax", [array], 1)) <= 1
     assert np.array_equal(source.numpy(), array)
+
+
+def test_a_buffer_whose_memory_was_freed_by_address_frees_nobody_elses(device):
+    size = 12345
+    buffer = device.malloc(size)
+    address = buffer.ptr
+    acl.aclrtFree(address)
+    others = []
+    # The allocator hands freed memory out again sooner or later; usually at once.
+    for _ in range(64):
+        others.append(device.malloc(size))
+        if others[-1].ptr == address:
+            break
+    del buffer
+    gc.collect()
+    info = ffi.new("aclpy_memory_info *")
+    for other in others:
+        lib.aclpy_memory_query(other.ptr, info)
+        assert info.kind == lib.ACLPY_MEMORY_DEVICE

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stops a large cell: bytes over the streaming limit, or vector work over the cores' peak.
+
+The vector work of a kernel is counted, not estimated: it runs one instruction at a time under
+ptrace on a small tensor with the same rows. A slot is the work of one 32-byte vector unit for one
+cycle, so 64-byte instructions count twice; loads and stores are not counted. The peak is measured
+with independent multiply-adds and additions. x86-64 and Linux only; elsewhere only bytes count.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from aclnn_native import lib
+from benchmarks.build import BuildError, compile_linked, compile_shared
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchmarks.cells import Cell
+
+__all__ = ["Bounds", "Work"]
+
+_DTYPES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "float64": "f64"}
+_ISAS = {1: "baseline", 2: "avx2", 3: "avx512"}
+_ELEMENTS = 1 << 14
+_PEAK_TURNS = 200_000
+_PEAK_TRIALS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Counted, an element: all instructions, vector slots, vector loads and stores."""
+
+    instructions: float
+    slots: float
+    moves: float
+
+
+@dataclass(slots=True)
+class Bounds:
+    """Counts kernels on demand; `missing` says why it cannot."""
+
+    program: Path | None
+    peak: float  # slots a nanosecond of one core
+    missing: str = ""
+    _known: dict[tuple[object, ...], Work | None] = field(default_factory=dict)
+
+    @classmethod
+    def build(cls, folder: Path) -> Bounds:
+        if os.uname().machine not in {"x86_64", "AMD64"}:
+            return cls(None, 0.0, "instructions are counted on x86-64 only")
+        try:
+            peak = compile_shared("peak_loop", folder).bench_peak
+            program = compile_linked("count_steps", folder)
+        except BuildError as error:
+            return cls(None, 0.0, str(error))
+        peak.restype = ctypes.c_double
+        peak.argtypes = [ctypes.c_int64]
+        return cls(program, max(peak(_PEAK_TURNS) for _ in range(_PEAK_TRIALS)))
+
+    def work(self, cell: Cell) -> Work | None:
+        """Of the cell's kernel on contiguous memory; None when it cannot be counted."""
+        if self.program is None:
+            return None
+        kernel = cell.operator + ("_backward" if cell.direction == "backward" else "")
+        key = (kernel, _DTYPES[cell.dtype], *_sample(cell))
+        if key not in self._known:
+            self._known[key] = self._count(cell, *key)
+        return self._known[key]
+
+    def nanoseconds(self, cell: Cell, work: Work | None, streaming_ns: float) -> tuple[float, str]:
+        """The larger of both bounds, and which one it is."""
+        if work is None:
+            return streaming_ns, "bytes"
+        computing_ns = cell.elements * work.slots / (self.peak * cell.threads)
+        return max((streaming_ns, "bytes"), (computing_ns, "instructions"))
+
+    def _count(self, cell: Cell, kernel: str, dtype: str, *shape: int) -> Work | None:
+        isa = os.environ.get("ACLNN_PY_ISA") or _ISAS[lib.aclpy_isa_supported().bit_length()]
+        numbers = [str(number) for number in (cell.inputs, *shape)]
+        done = subprocess.run(  # noqa: S603  # our own program
+            [str(self.program), kernel, dtype, isa, *numbers],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            self.missing = f"counting ended with status {done.returncode} (is ptrace allowed?)"
+            return None
+        elements = shape[0] * shape[1] * shape[2]
+        return Work(*(int(word) / elements for word in done.stdout.split()))
+
+    def record(self) -> dict[str, Any]:
+        return {"peak_slots_per_ns": self.peak, "missing": self.missing}
+
+
+def _sample(cell: Cell) -> tuple[int, int, int]:
+    """(outer, n, inner) of a small tensor with the cell's axis; its inner size as far as fits."""
+    axis = cell.axis % len(cell.shape)
+    n = cell.shape[axis]
+    inner = 1
+    for size in cell.shape[axis + 1 :]:
+        inner *= size
+    if inner > 1:
+        n = min(n, 64)
+        inner = min(inner, _ELEMENTS // n)
+    return max(1, _ELEMENTS // (n * inner)), n, inner

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Counts the instructions of a kernel by running it one instruction at a time under ptrace (x86-64, Linux).
+ *
+ *   count_steps <kernel> <dtype> <isa> <inputs> <outer> <n> <inner>
+ * prints: all instructions, vector arithmetic as slots of 32 bytes, vector moves; between two stops, start-up excluded.
+ */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernel.h"
+
+typedef struct counts {
+  int64_t all;
+  int64_t slots; /* vector arithmetic: 1 for up to 32 bytes, 2 for 64 */
+  int64_t moves; /* vector loads, stores and copies */
+} counts;
+
+static size_t item_bytes_(const char* dtype) {
+  if (!strcmp(dtype, "f64")) return 8;
+  return strcmp(dtype, "f32") ? 2 : 4;
+}
+
+static void fill_(unsigned char* at, const char* dtype, int64_t elements) {
+  for (int64_t i = 0; i < elements; i++) {
+    const float value = 0.001f * (float)(i * 37 % 1000);
+    const double wide = value;
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint16_t half = (uint16_t)(strcmp(dtype, "bf16") ? 0x3000 + i * 37 % 0x400 : bits >> 16);
+    if (item_bytes_(dtype) == 8) memcpy(at + 8 * i, &wide, 8);
+    if (item_bytes_(dtype) == 4) memcpy(at + 4 * i, &value, 4);
+    if (item_bytes_(dtype) == 2) memcpy(at + 2 * i, &half, 2);
+  }
+}
+
+static unsigned char* memory_(int64_t bytes) {
+  unsigned char* memory = aligned_alloc(4096, ((size_t)bytes + 8191) / 4096 * 4096);
+  if (memory) memset(memory, 0, ((size_t)bytes + 8191) / 4096 * 4096);
+  return memory;
+}
+
+static int child_(char** argv) {
+  const aclpy_kernel* kernel = aclpy_kernel_find(argv[1], argv[2], aclpy_isa_mask(argv[3]));
+  const int inputs = atoi(argv[4]);
+  const int64_t params[3] = {atoll(argv[5]), atoll(argv[6]), atoll(argv[7])};
+  const int64_t elements = params[0] * params[1] * params[2];
+  aclpy_kernel_shape shape;
+  memset(&shape, 0, sizeof shape);
+  if (!kernel || inputs < 1 || inputs > 2 || kernel->plan(params, 3, &shape)) return 3;
+  aclpy_kernel_args args = {.params = params, .scratch = memory_(shape.scratch_bytes)};
+  for (int i = 0; i <= inputs; i++) {
+    args.addr[i] = memory_(elements * (int64_t)item_bytes_(argv[2]));
+    if (!args.addr[i]) return 3;
+    if (i < inputs) fill_(args.addr[i], argv[2], elements);
+  }
+  void* own = memory_(shape.thread_scratch_bytes);
+  if (!own || !args.scratch || ptrace(PTRACE_TRACEME, 0, NULL, NULL)) return 4;
+  raise(SIGSTOP);
+  for (int32_t pass = 0; pass < shape.passes; pass++) kernel->run(&args, pass, 0, shape.items[pass], own);
+  raise(SIGSTOP);
+  return 0;
+}
+
+/* Opcodes of the first map that only move: (un)aligned and non-temporal loads, stores, register copies. */
+static int is_move_(unsigned map, unsigned char opcode) {
+  static const unsigned char moves[] = {0x10, 0x11, 0x28, 0x29, 0x2b, 0x6e, 0x6f, 0x7e, 0x7f, 0xd6, 0xe7};
+  return map == 1 && memchr(moves, opcode, sizeof moves) != NULL;
+}
+
+static void classify_(uint64_t word, counts* total) {
+  const unsigned char* byte = (const unsigned char*)&word;
+  unsigned map = 0, wide = 0;
+  unsigned char opcode = 0;
+  total->all++;
+  if (byte[0] == 0x62) { /* EVEX: 62 P0 P1 P2 opcode */
+    map = byte[1] & 7u;
+    wide = (byte[3] >> 5 & 3u) == 2;
+    opcode = byte[4];
+  } else if (byte[0] == 0xc5) { /* VEX, two bytes */
+    map = 1;
+    opcode = byte[2];
+  } else if (byte[0] == 0xc4) { /* VEX, three bytes */
+    map = byte[1] & 31u;
+    opcode = byte[3];
+  } else {
+    return; /* legacy encodings: scalar and address arithmetic, and SSE, whose bound is not asked for */
+  }
+  if (map == 1 && opcode == 0x77) return; /* vzeroupper */
+  if (is_move_(map, opcode))
+    total->moves++;
+  else
+    total->slots += wide ? 2 : 1;
+}
+
+static int parent_(pid_t child) {
+  int status = 0;
+  counts total = {0};
+  if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return 4;
+  for (;;) {
+    if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL)) return 4;
+    if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return 4;
+    if (WSTOPSIG(status) == SIGSTOP) break;
+    struct user_regs_struct registers;
+    if (ptrace(PTRACE_GETREGS, child, NULL, &registers)) return 4;
+    classify_((uint64_t)ptrace(PTRACE_PEEKTEXT, child, (void*)(uintptr_t)registers.rip, NULL), &total);
+  }
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+  printf("%" PRId64 " %" PRId64 " %" PRId64 "\n", total.all, total.slots, total.moves);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  if (argc != 8) return 2;
+  const pid_t child = fork();
+  if (child < 0) return 4;
+  return child == 0 ? child_(argv) : parent_(child);
+}
