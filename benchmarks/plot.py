@@ -29,14 +29,18 @@ def draw(records: list[dict[str, Any]], path: Path) -> bool:
     if not panels:
         return False
     figure, axes = plt.subplots(len(panels), 1, figsize=(14, 2.6 * len(panels)), squeeze=False)
-    top = max(record["ratio"] for _, cells in panels for record in cells) * 1.3
+    ratios = [record["ratio"] for _, cells in panels for record in cells]
+    low, high = min(0.5, *ratios) / 1.2, max(4.0, *ratios) * 1.5
+    ticks = [2.0**power for power in range(-8, 12) if low <= 2.0**power <= high]
     for axis, (name, cells) in zip(axes[:, 0], panels, strict=True):
         colours = [_COLOURS[record["best_peer"]] for record in cells]
-        axis.bar(range(len(cells)), [record["ratio"] for record in cells], color=colours)
+        # From the line at 1 up or down, so that a cell below it cannot hide.
+        heights = [record["ratio"] - 1.0 for record in cells]
+        axis.bar(range(len(cells)), heights, bottom=1.0, color=colours)
         axis.axhline(1.0, color="black", linewidth=1)
         axis.set_yscale("log", base=2)
-        axis.set_ylim(0.5, top)
-        axis.set_yticks([0.5, 1, 2, 4, 8, 16], ["0.5", "1", "2", "4", "8", "16"])
+        axis.set_ylim(low, high)
+        axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         axis.set_xlim(-1, len(cells))
         axis.set_xticks([])
         axis.set_ylabel(f"{name}\nbest peer / ours")

@@ -34,7 +34,10 @@ def write(results: dict[str, Any], folder: Path) -> list[Verdict]:
 def summary(results: dict[str, Any], verdicts: list[Verdict]) -> str:
     """The short form: machine, targets, means by operator and dtype."""
     lines = [*_machine(results), "", "| what | target | measured | |", "|---|---|---|---|"]
-    lines += [f"| {v.what} | {v.target} | {v.measured} | {_MET[v.met]} |" for v in verdicts]
+    quiet = (results["facts"]["machine"]["others"] or 0.0) <= QUIET
+    for v in verdicts:
+        mark = _MET[v.met] + ("" if quiet or v.met is None or not v.timed else " (noise)")
+        lines.append(f"| {v.what} | {v.target} | {v.measured} | {mark} |")
     if results.get("softmax"):
         lines += ["", *_means(results["softmax"])]
     return "\n".join(lines) + "\n"

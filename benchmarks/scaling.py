@@ -22,6 +22,7 @@ _NEAREST = {1009: 1024, 1023: 1024, 1025: 1024, 2039: 2048, 4093: 4096, 4095: 40
 _ELEMENTS = 1 << 24
 _QUICK_ELEMENTS = 1 << 21
 _ROW = 16  # row length of the series over rows
+_LARGE_ROWS = (500_000, 700_000)  # more points beyond the caches
 LARGEST_BYTES = 4 * _ELEMENTS + 4 * 1_000_000
 
 
@@ -30,7 +31,7 @@ def run(bench: Bench) -> dict[str, Any]:
     total = _QUICK_ELEMENTS if bench.quick else _ELEMENTS
     decades = _DECADES[:-1] if bench.quick else _DECADES
     shapes = {
-        "rows_of_16": {n: (n, _ROW) for n in decades},
+        "rows_of_16": {n: (n, _ROW) for n in (*decades, *(() if bench.quick else _LARGE_ROWS))},
         "row_length": {n: (max(1, total // n), n) for n in decades},
         "odd_length": {n: (total // n, n) for n in _ODD},
     }
@@ -88,5 +89,5 @@ def _point(cell: Cell, timings: dict[str, Timing], n: int) -> dict[str, Any]:
 
 def _flatness(points: dict[int, dict[str, Any]]) -> float:
     """Slowest over fastest byte among the tensors that leave the caches; 0 if fewer than two do."""
-    large = [p["ns_per_byte"] for p in points.values() if p["moved_bytes"] > 2 * cache_bytes(4)]
+    large = [p["ns_per_byte"] for p in points.values() if p["moved_bytes"] > 1.5 * cache_bytes(4)]
     return max(large) / min(large) if len(large) > 1 else 0.0

@@ -23,6 +23,7 @@ class Verdict:
     target: str
     measured: str
     met: bool | None
+    timed: bool = True  # whether another program's work could have changed it
 
     def record(self) -> dict[str, Any]:
         return asdict(self)
@@ -229,9 +230,8 @@ def _error_ratio(runs: dict[str, list[dict[str, Any]]], broken: str) -> Verdict:
     if not ratios:
         return Verdict(what, target, "not run", None)
     worst, where, isa = max(ratios)
-    return Verdict(
-        what, target, f"worst {worst:.2f}x: {where}, {isa}{broken}", worst <= 2 and not broken
-    )
+    text = f"worst {worst:.2f}x: {where}, {isa}{broken}"
+    return Verdict(what, target, text, worst <= 2 and not broken, timed=False)
 
 
 def _over(ours: float, theirs: float) -> float:
@@ -248,4 +248,5 @@ def _same_bits(runs: dict[str, list[dict[str, Any]]], broken: str) -> Verdict:
     if not found:
         return Verdict(what, target, "not run", None)
     text = ", ".join(f"{isa} {'yes' if same else 'NO'}" for isa, same in found.items())
-    return Verdict(what, target, text + broken, all(found.values()) and not broken)
+    met = all(found.values()) and not broken
+    return Verdict(what, target, text + broken, met, timed=False)

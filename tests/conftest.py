@@ -9,18 +9,16 @@ import pytest
 import aclnn_py as acl
 from aclnn_py.core import settings
 
-hypothesis.settings.register_profile(
-    "suite",
-    deadline=None,
-    max_examples=60,
-    derandomize=True,
-    suppress_health_check=[
+_OFTEN = {
+    "deadline": None,
+    "suppress_health_check": [
         hypothesis.HealthCheck.function_scoped_fixture,
         hypothesis.HealthCheck.too_slow,
         hypothesis.HealthCheck.data_too_large,
     ],
-)
-hypothesis.settings.register_profile("explore", deadline=None, max_examples=3000)
+}
+hypothesis.settings.register_profile("suite", max_examples=60, derandomize=True, **_OFTEN)
+hypothesis.settings.register_profile("explore", max_examples=2000, **_OFTEN)
 hypothesis.settings.load_profile("suite")
 
 

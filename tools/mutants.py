@@ -27,6 +27,17 @@ from mutant_list import MUTANTS, Mutant
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {"aclnn_py": "aclnn_py", "runtime/aclnn_runtime": "aclnn_runtime"}
+NOT_SOURCES = (
+    ".git",
+    ".venv",
+    "build",
+    "dist",
+    "out",
+    "__pycache__",
+    ".*_cache",
+    "*.so",
+    "*.egg-info",
+)
 HANG_SECONDS = 120
 
 
@@ -36,11 +47,7 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self.sources, self.build, self.site = folder / "src", folder / "build", folder / "site"
         self.python = folder / "venv" / "bin" / "python"
-        listed = _output("git", "ls-files", "-co", "--exclude-standard").splitlines()
-        for name in listed:
-            if (ROOT / name).is_file():
-                (self.sources / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, self.sources / name)
+        shutil.copytree(ROOT, self.sources, ignore=shutil.ignore_patterns(*NOT_SOURCES))
         # The environment that runs this may hold an editable installation, whose import hook would
         # win over any path; a bare one, with the dependencies on its path, has no such hook.
         _output(sys.executable, "-m", "venv", "--without-pip", str(folder / "venv"))
@@ -99,7 +106,8 @@ def _output(*command: str) -> str:
         command, cwd=ROOT, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        lines = (done.stdout + done.stderr).splitlines()
+        raise SystemExit(f"{' '.join(command)} failed:\n" + "\n".join(lines[-40:]))
     return done.stdout
 
 

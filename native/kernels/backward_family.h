@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: backward of softmax and log-softmax for the dtype ACLPY_T, which it takes away at the end.
  */
+/* Templates build on each other: their order matters. */
+/* clang-format off */
 #include "backward_rows.h"
 #include "tile.h"
 #include "backward_tiles.h"
+/* clang-format on */
 
 /* A tile holds two operands. */
 enum { FN(tile_element_bytes) = 2 * sizeof(REAL) };
@@ -27,8 +30,7 @@ static void FN(log_softmax_backward_run)(const aclpy_kernel_args *args, int32_t 
   FN(backward_run)(args, pass, begin, end, scratch, 1);
 }
 
-static int32_t FN(backward_plan_as)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape,
-                                    int logarithm) {
+static int32_t FN(backward_plan_as)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape, int logarithm) {
   aclpy_geometry g;
   memset(shape, 0, sizeof *shape);
   if (n_params != 3 || aclpy_geometry_make(&g, params, FN(tile_element_bytes), sizeof(STORED), 3) != 0) return -1;
@@ -44,4 +46,6 @@ static int32_t FN(log_softmax_backward_plan)(const int64_t *params, int32_t n_pa
   return FN(backward_plan_as)(params, n_params, shape, 1);
 }
 
+/* clang-format off */
 #include "../simd/instance_end.h"
+/* clang-format on */

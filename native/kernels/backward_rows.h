@@ -92,7 +92,7 @@ ACLPY_INLINE int64_t FN(out_quad)(const STORED *g, const STORED *y, STORED *out,
 
 /* Row `at` is written while the sum of the row behind it is made, so that reading and writing overlap. The sum has
  * the same steps as row_sum. */
-ACLPY_INLINE double FN(rows_step)(const FN(operands) *p, int64_t at, int64_t n, REAL sum, int logarithm,
+ACLPY_INLINE double FN(rows_step)(const FN(operands) * p, int64_t at, int64_t n, REAL sum, int logarithm,
                                   int streaming) {
   const STORED *g = p->g + at, *y = p->y + at;
   STORED *out = p->out + at;
@@ -119,7 +119,7 @@ ACLPY_INLINE double FN(rows_step)(const FN(operands) *p, int64_t at, int64_t n, 
   return total;
 }
 
-ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(operands) *p, int64_t begin, int64_t end,
+ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
                                   int logarithm, int streaming) {
   const int64_t n = geometry->n;
   if (begin >= end) return;

@@ -13,7 +13,7 @@ typedef struct FN(dense) {
 } FN(dense);
 
 ACLPY_INLINE void FN(tile_sum)(const aclpy_geometry *geometry, const aclpy_tile *t, const STORED *g, const STORED *y,
-                               const FN(dense) *dense, double *sum, int logarithm, int copy) {
+                               const FN(dense) * dense, double *sum, int logarithm, int copy) {
   REAL part[ACLPY_TILE_PAD] = {0};
   memset(sum, 0, (size_t)geometry->stride * sizeof *sum);
   for (int64_t r = 0; r < t->rows; ++r) {
@@ -60,7 +60,7 @@ ACLPY_INLINE void FN(tile_out)(const aclpy_geometry *geometry, const aclpy_tile 
 }
 
 /* The same from dense scratch. */
-ACLPY_INLINE void FN(tile_out_dense)(const aclpy_geometry *geometry, const aclpy_tile *t, const FN(dense) *dense,
+ACLPY_INLINE void FN(tile_out_dense)(const aclpy_geometry *geometry, const aclpy_tile *t, const FN(dense) * dense,
                                      STORED *out, const REAL *sum, int logarithm, int streaming) {
   for (int64_t r = 0; r < t->rows; ++r) {
     const REAL *a = dense->g + r * geometry->stride, *b = dense->y + r * geometry->stride;
@@ -86,8 +86,8 @@ ACLPY_INLINE void FN(tile_sums_real)(const double *sum, REAL *real, int64_t n) {
   for (int64_t c = 0; c < n; ++c) real[c] = (REAL)sum[c];
 }
 
-ACLPY_INLINE void FN(tile_run)(const aclpy_geometry *geometry, const aclpy_tile *t, const FN(operands) *p,
-                               const FN(dense) *dense, int logarithm) {
+ACLPY_INLINE void FN(tile_run)(const aclpy_geometry *geometry, const aclpy_tile *t, const FN(operands) * p,
+                               const FN(dense) * dense, int logarithm) {
   double sum[ACLPY_TILE_PAD];
   REAL real[ACLPY_TILE_PAD];
   const STORED *g = p->g + t->offset, *y = p->y + t->offset;

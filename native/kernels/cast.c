@@ -34,22 +34,22 @@ static int32_t cast_plan_(const int64_t *params, int32_t n_params, aclpy_kernel_
 }
 
 /* `convert` gets at most one block, so that staging fits the first-level cache. */
-#define RUN_(source, target, convert)                                                                           \
-  static void run_##source##_##target(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,  \
-                                      void *scratch) {                                                          \
-    (void)pass, (void)scratch;                                                                                  \
-    const type_##source##_ *x = (const type_##source##_ *)(const void *)args->addr[0];                          \
-    type_##target##_ *y = (type_##target##_ *)(void *)args->addr[1];                                            \
-    const int64_t last = aclpy_min_i64(end * CAST_ITEM, args->params[0]);                                       \
-    for (int64_t i = begin * CAST_ITEM; i < last; i += ACLPY_CAST_BLOCK) {                                      \
-      const int64_t n = aclpy_min_i64(ACLPY_CAST_BLOCK, last - i);                                              \
-      convert                                                                                                   \
-    }                                                                                                           \
+#define RUN_(source, target, convert)                                                                          \
+  static void run_##source##_##target(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, \
+                                      void *scratch) {                                                         \
+    (void)pass, (void)scratch;                                                                                 \
+    const type_##source##_ *x = (const type_##source##_ *)(const void *)args->addr[0];                         \
+    type_##target##_ *y = (type_##target##_ *)(void *)args->addr[1];                                           \
+    const int64_t last = aclpy_min_i64(end * CAST_ITEM, args->params[0]);                                      \
+    for (int64_t i = begin * CAST_ITEM; i < last; i += ACLPY_CAST_BLOCK) {                                     \
+      const int64_t n = aclpy_min_i64(ACLPY_CAST_BLOCK, last - i);                                             \
+      convert                                                                                                  \
+    }                                                                                                          \
   }
 
 #define DIRECT_(source, target) RUN_(source, target, cast_##source##_##target(x + i, (void *)(y + i), n);)
-#define STAGED_(source, first, middle, target)                                                                  \
-  RUN_(source, target, float stage[ACLPY_CAST_BLOCK]; cast_##source##_##first(x + i, stage, n);                 \
+#define STAGED_(source, first, middle, target)                                                  \
+  RUN_(source, target, float stage[ACLPY_CAST_BLOCK]; cast_##source##_##first(x + i, stage, n); \
        cast_##middle##_##target(stage, (void *)(y + i), n);)
 
 #define OTHERS_(M) M(bool) M(i8) M(i16) M(i32) M(i64) M(u8) M(u16) M(u32) M(u64) M(c64) M(c128)
@@ -85,13 +85,13 @@ FROM_ODD_(f8e5m2)
 FROM_ODD_(f8e4m3)
 
 #define ROW_(source, target) {"cast", #source "_" #target, ACLPY_ISA_NAME, run_##source##_##target, cast_plan_}
-#define ROWS_(source)                                                                                           \
-  ROW_(source, bool), ROW_(source, i8), ROW_(source, i16), ROW_(source, i32), ROW_(source, i64),                \
-      ROW_(source, u8), ROW_(source, u16), ROW_(source, u32), ROW_(source, u64), ROW_(source, c64),             \
-      ROW_(source, c128), ROW_(source, f8e5m2), ROW_(source, f8e4m3)
+#define ROWS_(source)                                                                                              \
+  ROW_(source, bool), ROW_(source, i8), ROW_(source, i16), ROW_(source, i32), ROW_(source, i64), ROW_(source, u8), \
+      ROW_(source, u16), ROW_(source, u32), ROW_(source, u64), ROW_(source, c64), ROW_(source, c128),              \
+      ROW_(source, f8e5m2), ROW_(source, f8e4m3)
 
-ACLPY_KERNELS(cast) = {ROWS_(f32),      ROW_(f32, f16),  ROW_(f32, bf16), ROW_(f32, f64),
-                       ROWS_(f16),      ROW_(f16, f32),  ROW_(f16, bf16), ROW_(f16, f64),
-                       ROWS_(bf16),     ROW_(bf16, f32), ROW_(bf16, f16), ROW_(bf16, f64),
-                       ROWS_(f64),      ROW_(f64, f32),  ROW_(f64, f16),  ROW_(f64, bf16),
+ACLPY_KERNELS(cast) = {ROWS_(f32),  ROW_(f32, f16),  ROW_(f32, bf16), ROW_(f32, f64),
+                       ROWS_(f16),  ROW_(f16, f32),  ROW_(f16, bf16), ROW_(f16, f64),
+                       ROWS_(bf16), ROW_(bf16, f32), ROW_(bf16, f16), ROW_(bf16, f64),
+                       ROWS_(f64),  ROW_(f64, f32),  ROW_(f64, f16),  ROW_(f64, bf16),
                        {0}};

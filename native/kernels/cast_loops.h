@@ -11,37 +11,37 @@
 
 enum { ACLPY_CAST_BLOCK = 512 };
 
-#define ACLPY_TO_INTEGER_(source, real, target, type, low, high, most)                                      \
-  ACLPY_INLINE void cast_##source##_##target(const real *restrict x, type *restrict y, int64_t n) {         \
-    for (int64_t i = 0; i < n; ++i) {                                                                       \
-      const real raised = x[i] < (real)(low) ? (real)(low) : x[i];                                          \
-      const type inside = (type)(raised < (real)(high) ? raised : (real)0);                                 \
-      y[i] = raised >= (real)(high) ? (type)(most) : inside;                                                \
-    }                                                                                                       \
+#define ACLPY_TO_INTEGER_(source, real, target, type, low, high, most)                              \
+  ACLPY_INLINE void cast_##source##_##target(const real *restrict x, type *restrict y, int64_t n) { \
+    for (int64_t i = 0; i < n; ++i) {                                                               \
+      const real raised = x[i] < (real)(low) ? (real)(low) : x[i];                                  \
+      const type inside = (type)(raised < (real)(high) ? raised : (real)0);                         \
+      y[i] = raised >= (real)(high) ? (type)(most) : inside;                                        \
+    }                                                                                               \
   }
-#define ACLPY_TO_OTHERS_(source, real)                                                                      \
-  ACLPY_TO_INTEGER_(source, real, i8, int8_t, -0x1p7, 0x1p7, INT8_MAX)                                      \
-  ACLPY_TO_INTEGER_(source, real, i16, int16_t, -0x1p15, 0x1p15, INT16_MAX)                                 \
-  ACLPY_TO_INTEGER_(source, real, i32, int32_t, -0x1p31, 0x1p31, INT32_MAX)                                 \
-  ACLPY_TO_INTEGER_(source, real, i64, int64_t, -0x1p63, 0x1p63, INT64_MAX)                                 \
-  ACLPY_TO_INTEGER_(source, real, u8, uint8_t, 0, 0x1p8, UINT8_MAX)                                         \
-  ACLPY_TO_INTEGER_(source, real, u16, uint16_t, 0, 0x1p16, UINT16_MAX)                                     \
-  ACLPY_TO_INTEGER_(source, real, u32, uint32_t, 0, 0x1p32, UINT32_MAX)                                     \
-  ACLPY_TO_INTEGER_(source, real, u64, uint64_t, 0, 0x1p64, UINT64_MAX)                                     \
-  ACLPY_INLINE void cast_##source##_bool(const real *restrict x, uint8_t *restrict y, int64_t n) {          \
-    for (int64_t i = 0; i < n; ++i) y[i] = x[i] != (real)0;                                                 \
-  }                                                                                                         \
-  ACLPY_INLINE void cast_##source##_c64(const real *restrict x, float *restrict y, int64_t n) {             \
-    for (int64_t i = 0; i < n; ++i) {                                                                       \
-      y[2 * i] = (float)x[i];                                                                               \
-      y[2 * i + 1] = 0.0f;                                                                                  \
-    }                                                                                                       \
-  }                                                                                                         \
-  ACLPY_INLINE void cast_##source##_c128(const real *restrict x, double *restrict y, int64_t n) {           \
-    for (int64_t i = 0; i < n; ++i) {                                                                       \
-      y[2 * i] = (double)x[i];                                                                              \
-      y[2 * i + 1] = 0.0;                                                                                   \
-    }                                                                                                       \
+#define ACLPY_TO_OTHERS_(source, real)                                                             \
+  ACLPY_TO_INTEGER_(source, real, i8, int8_t, -0x1p7, 0x1p7, INT8_MAX)                             \
+  ACLPY_TO_INTEGER_(source, real, i16, int16_t, -0x1p15, 0x1p15, INT16_MAX)                        \
+  ACLPY_TO_INTEGER_(source, real, i32, int32_t, -0x1p31, 0x1p31, INT32_MAX)                        \
+  ACLPY_TO_INTEGER_(source, real, i64, int64_t, -0x1p63, 0x1p63, INT64_MAX)                        \
+  ACLPY_TO_INTEGER_(source, real, u8, uint8_t, 0, 0x1p8, UINT8_MAX)                                \
+  ACLPY_TO_INTEGER_(source, real, u16, uint16_t, 0, 0x1p16, UINT16_MAX)                            \
+  ACLPY_TO_INTEGER_(source, real, u32, uint32_t, 0, 0x1p32, UINT32_MAX)                            \
+  ACLPY_TO_INTEGER_(source, real, u64, uint64_t, 0, 0x1p64, UINT64_MAX)                            \
+  ACLPY_INLINE void cast_##source##_bool(const real *restrict x, uint8_t *restrict y, int64_t n) { \
+    for (int64_t i = 0; i < n; ++i) y[i] = x[i] != (real)0;                                        \
+  }                                                                                                \
+  ACLPY_INLINE void cast_##source##_c64(const real *restrict x, float *restrict y, int64_t n) {    \
+    for (int64_t i = 0; i < n; ++i) {                                                              \
+      y[2 * i] = (float)x[i];                                                                      \
+      y[2 * i + 1] = 0.0f;                                                                         \
+    }                                                                                              \
+  }                                                                                                \
+  ACLPY_INLINE void cast_##source##_c128(const real *restrict x, double *restrict y, int64_t n) {  \
+    for (int64_t i = 0; i < n; ++i) {                                                              \
+      y[2 * i] = (double)x[i];                                                                     \
+      y[2 * i + 1] = 0.0;                                                                          \
+    }                                                                                              \
   }
 ACLPY_TO_OTHERS_(f32, float)
 ACLPY_TO_OTHERS_(f64, double)
@@ -93,11 +93,11 @@ ACLPY_INLINE void cast_f32_f8e4m3(const float *restrict x, uint8_t *restrict y, 
 }
 
 /* float, float16 and bfloat16 among each other, through the vector vocabulary. */
-#define ACLPY_VECTOR_CAST_(source, from, target, to)                                                        \
-  ACLPY_INLINE void cast_##source##_##target(const from *restrict x, to *restrict y, int64_t n) {           \
-    int64_t i = 0;                                                                                          \
-    for (; i + v32_LANES <= n; i += v32_LANES) st_##target(y + i, ld_##source(x + i));                      \
-    if (i < n) stn_##target(y + i, ldn_##source(x + i, n - i, 0.0f), n - i);                                \
+#define ACLPY_VECTOR_CAST_(source, from, target, to)                                              \
+  ACLPY_INLINE void cast_##source##_##target(const from *restrict x, to *restrict y, int64_t n) { \
+    int64_t i = 0;                                                                                \
+    for (; i + v32_LANES <= n; i += v32_LANES) st_##target(y + i, ld_##source(x + i));            \
+    if (i < n) stn_##target(y + i, ldn_##source(x + i, n - i, 0.0f), n - i);                      \
   }
 ACLPY_VECTOR_CAST_(f32, float, f16, uint16_t)
 ACLPY_VECTOR_CAST_(f32, float, bf16, uint16_t)

@@ -56,13 +56,13 @@ static int32_t copy_plan_(const int64_t *params, int32_t n_params, aclpy_kernel_
   return 0;
 }
 
-#define KERNEL_(bytes)                                                                                          \
-  static void run_b##bytes(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *s) {  \
-    (void)pass, (void)s;                                                                                        \
-    copy_items_(args, begin, end, bytes, copy_block_b##bytes);                                                  \
-  }                                                                                                             \
-  static int32_t plan_b##bytes(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {            \
-    return copy_plan_(params, n_params, shape, bytes);                                                          \
+#define KERNEL_(bytes)                                                                                         \
+  static void run_b##bytes(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *s) { \
+    (void)pass, (void)s;                                                                                       \
+    copy_items_(args, begin, end, bytes, copy_block_b##bytes);                                                 \
+  }                                                                                                            \
+  static int32_t plan_b##bytes(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {           \
+    return copy_plan_(params, n_params, shape, bytes);                                                         \
   }
 KERNEL_(1)
 KERNEL_(2)

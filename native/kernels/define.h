@@ -11,8 +11,8 @@
 
 #define ACLPY_ISA_NAME ACLPY_STRING(ACLPY_KERNEL_ISA)
 #define ACLPY_KERNELS_NAME_(source, isa) ACLPY_PASTE2(aclpy_kernels_##source##_, isa)
-#define ACLPY_KERNELS(source)                                                  \
-  extern const aclpy_kernel ACLPY_KERNELS_NAME_(source, ACLPY_KERNEL_ISA)[];   \
+#define ACLPY_KERNELS(source)                                                \
+  extern const aclpy_kernel ACLPY_KERNELS_NAME_(source, ACLPY_KERNEL_ISA)[]; \
   const aclpy_kernel ACLPY_KERNELS_NAME_(source, ACLPY_KERNEL_ISA)[]
 
 ACLPY_INLINE int64_t aclpy_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }

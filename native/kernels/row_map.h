@@ -16,21 +16,21 @@ ACLPY_INLINE int64_t aclpy_to_line(const void *p, int64_t size, int64_t n) {
   return aclpy_min_i64(bytes / size, n);
 }
 
-#define ACLPY_MAP(y, n, streaming, FULL, PART)                                                   \
-  do {                                                                                           \
-    STORED *const y_ = (y);                                                                      \
-    const int64_t n_ = (n);                                                                      \
-    int64_t i_ = 0;                                                                              \
-    if (streaming) {                                                                             \
-      const int64_t head_ = aclpy_to_line(y_, (int64_t)sizeof(STORED), n_);                      \
-      for (; i_ < head_; i_ += aclpy_min_i64(LANES, head_ - i_)) {                               \
+#define ACLPY_MAP(y, n, streaming, FULL, PART)                                                      \
+  do {                                                                                              \
+    STORED *const y_ = (y);                                                                         \
+    const int64_t n_ = (n);                                                                         \
+    int64_t i_ = 0;                                                                                 \
+    if (streaming) {                                                                                \
+      const int64_t head_ = aclpy_to_line(y_, (int64_t)sizeof(STORED), n_);                         \
+      for (; i_ < head_; i_ += aclpy_min_i64(LANES, head_ - i_)) {                                  \
         STN(y_ + i_, PART(i_, aclpy_min_i64(LANES, head_ - i_)), aclpy_min_i64(LANES, head_ - i_)); \
-      }                                                                                          \
-      for (; i_ + LANES <= n_; i_ += LANES) NT(y_ + i_, FULL(i_));                               \
-    } else {                                                                                     \
-      for (; i_ + LANES <= n_; i_ += LANES) ST(y_ + i_, FULL(i_));                               \
-    }                                                                                            \
-    if (i_ < n_) STN(y_ + i_, PART(i_, n_ - i_), n_ - i_);                                       \
+      }                                                                                             \
+      for (; i_ + LANES <= n_; i_ += LANES) NT(y_ + i_, FULL(i_));                                  \
+    } else {                                                                                        \
+      for (; i_ + LANES <= n_; i_ += LANES) ST(y_ + i_, FULL(i_));                                  \
+    }                                                                                               \
+    if (i_ < n_) STN(y_ + i_, PART(i_, n_ - i_), n_ - i_);                                          \
   } while (0)
 
 #endif

@@ -66,7 +66,8 @@ ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t real_bytes) {
   g->chunk = g->group > 1 ? 1024 : 2048;
 }
 
-/* Returns 0, or -1 where the parameters make no sense. `tensors`: how many the kernel moves (for the cache decision). */
+/* Returns 0, or -1 where the parameters make no sense. `tensors`: how many the kernel moves (for the cache decision).
+ */
 ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t stored_bytes,
                                      int64_t tensors) {
   g->outer = params[0];

@@ -22,13 +22,12 @@
 #define ACLPY_T f64
 #include "softmax_family.h"
 
-ACLPY_KERNELS(softmax) = {
-    {"softmax", "f32", ACLPY_ISA_NAME, softmax_run_f32, forward_plan_f32},
-    {"softmax", "f16", ACLPY_ISA_NAME, softmax_run_f16, forward_plan_f16},
-    {"softmax", "bf16", ACLPY_ISA_NAME, softmax_run_bf16, forward_plan_bf16},
-    {"softmax", "f64", ACLPY_ISA_NAME, softmax_run_f64, forward_plan_f64},
-    {"log_softmax", "f32", ACLPY_ISA_NAME, log_softmax_run_f32, forward_plan_f32},
-    {"log_softmax", "f16", ACLPY_ISA_NAME, log_softmax_run_f16, forward_plan_f16},
-    {"log_softmax", "bf16", ACLPY_ISA_NAME, log_softmax_run_bf16, forward_plan_bf16},
-    {"log_softmax", "f64", ACLPY_ISA_NAME, log_softmax_run_f64, forward_plan_f64},
-    {0}};
+ACLPY_KERNELS(softmax) = {{"softmax", "f32", ACLPY_ISA_NAME, softmax_run_f32, forward_plan_f32},
+                          {"softmax", "f16", ACLPY_ISA_NAME, softmax_run_f16, forward_plan_f16},
+                          {"softmax", "bf16", ACLPY_ISA_NAME, softmax_run_bf16, forward_plan_bf16},
+                          {"softmax", "f64", ACLPY_ISA_NAME, softmax_run_f64, forward_plan_f64},
+                          {"log_softmax", "f32", ACLPY_ISA_NAME, log_softmax_run_f32, forward_plan_f32},
+                          {"log_softmax", "f16", ACLPY_ISA_NAME, log_softmax_run_f16, forward_plan_f16},
+                          {"log_softmax", "bf16", ACLPY_ISA_NAME, log_softmax_run_bf16, forward_plan_bf16},
+                          {"log_softmax", "f64", ACLPY_ISA_NAME, log_softmax_run_f64, forward_plan_f64},
+                          {0}};

@@ -21,8 +21,6 @@
 #define ROW_(name, dtype) {#name, #dtype, ACLPY_ISA_NAME, name##_run_##dtype, name##_plan_##dtype}
 
 ACLPY_KERNELS(softmax_backward) = {
-    ROW_(softmax_backward, f32),      ROW_(softmax_backward, f16),
-    ROW_(softmax_backward, bf16),     ROW_(softmax_backward, f64),
-    ROW_(log_softmax_backward, f32),  ROW_(log_softmax_backward, f16),
-    ROW_(log_softmax_backward, bf16), ROW_(log_softmax_backward, f64),
-    {0}};
+    ROW_(softmax_backward, f32),      ROW_(softmax_backward, f16),     ROW_(softmax_backward, bf16),
+    ROW_(softmax_backward, f64),      ROW_(log_softmax_backward, f32), ROW_(log_softmax_backward, f16),
+    ROW_(log_softmax_backward, bf16), ROW_(log_softmax_backward, f64), {0}};

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: all of softmax and log-softmax for the dtype ACLPY_T, which it takes away at the end.
  */
+/* Templates build on each other: their order matters. */
+/* clang-format off */
 #include "softmax_rows.h"
 #include "tile.h"
 #include "softmax_tiles.h"
 #include "softmax_instance.h"
 #include "../simd/instance_end.h"
+/* clang-format on */

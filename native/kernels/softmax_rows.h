@@ -79,7 +79,7 @@ ACLPY_INLINE void FN(row_offset)(const STORED *x, STORED *y, int64_t n, REAL shi
 ACLPY_INLINE void FN(row_exp_scale)(const STORED *x, STORED *y, int64_t n, REAL shift, REAL factor, int streaming) {
   const VEC m = V(set1)(shift), f = V(set1)(factor);
 #define FULL_(i) V(mul)(V(exp_negative)(V(sub)(LD(x + (i)), m)), f)
-#define PART_(i, k) V(mul)(V(exp_negative)(V(sub)(LDN(x + (i), k, (REAL)-INFINITY), m)), f)
+#define PART_(i, k) V(mul)(V(exp_negative)(V(sub)(LDN(x + (i), k, (REAL) - INFINITY), m)), f)
   ACLPY_MAP(y, n, streaming, FULL_, PART_);
 #undef FULL_
 #undef PART_
@@ -96,7 +96,7 @@ typedef struct FN(pending) {
   int streaming;
 } FN(pending);
 
-ACLPY_INLINE void FN(pending_write)(FN(pending) *p, int64_t end, int streaming, int logarithm) {
+ACLPY_INLINE void FN(pending_write)(FN(pending) * p, int64_t end, int streaming, int logarithm) {
   const int64_t at = p->at, n = end - at;
   if (n <= 0) return;
   if (logarithm) {
@@ -108,17 +108,17 @@ ACLPY_INLINE void FN(pending_write)(FN(pending) *p, int64_t end, int streaming, 
 }
 
 /* Up to the first whole line, so that streaming stores are aligned. */
-ACLPY_INLINE void FN(pending_begin)(FN(pending) *p, int logarithm) {
+ACLPY_INLINE void FN(pending_begin)(FN(pending) * p, int logarithm) {
   if (!p->streaming) return;
   FN(pending_write)(p, aclpy_to_line(p->y, (int64_t)sizeof(STORED), p->n), 0, logarithm);
 }
 
-ACLPY_INLINE VEC FN(pending_at)(const FN(pending) *p, int64_t i, int logarithm) {
+ACLPY_INLINE VEC FN(pending_at)(const FN(pending) * p, int64_t i, int logarithm) {
   if (logarithm) return V(sub)(V(sub)(LD(p->x + i), V(set1)(p->shift)), V(set1)(p->factor));
   return V(mul)(V(load)(p->e + i), V(set1)(p->factor));
 }
 
-ACLPY_INLINE void FN(pending_quad)(FN(pending) *p, int logarithm) {
+ACLPY_INLINE void FN(pending_quad)(FN(pending) * p, int logarithm) {
   const int64_t i = p->at;
   if (p->y == NULL || i + 4 * LANES > p->n) return;
   if (p->streaming) {
@@ -131,8 +131,8 @@ ACLPY_INLINE void FN(pending_quad)(FN(pending) *p, int logarithm) {
 
 /* Three rows at once, so that arithmetic of one hides the memory of the others: the maximum of `next`, the
  * exponentials of x, the results of the row before. Returns the sum. */
-ACLPY_INLINE double FN(rows_step)(const STORED *next, REAL *next_max, const STORED *x, REAL *e, int64_t n, REAL shift_by,
-                                  FN(pending) *before, int logarithm) {
+ACLPY_INLINE double FN(rows_step)(const STORED *next, REAL *next_max, const STORED *x, REAL *e, int64_t n,
+                                  REAL shift_by, FN(pending) * before, int logarithm) {
   const REAL low = (REAL)-INFINITY;
   const VEC shift = V(set1)(shift_by);
   VEC m[4] = {V(set1)(low), V(set1)(low), V(set1)(low), V(set1)(low)};

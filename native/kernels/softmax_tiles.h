@@ -32,7 +32,7 @@ ACLPY_INLINE void FN(tile_load)(const aclpy_geometry *g, const aclpy_tile *t, co
 
 /* Sums of e = exp(x - max) by column, rows added in pairs, the pairs in double; e replaces x where `keep`. The tile
  * that comes next is fetched meanwhile (NULL: none): the multiplications leave the memory idle. */
-ACLPY_INLINE void FN(tile_exp)(const aclpy_geometry *g, const aclpy_tile *t, REAL *dense, FN(columns) *s, int keep,
+ACLPY_INLINE void FN(tile_exp)(const aclpy_geometry *g, const aclpy_tile *t, REAL *dense, FN(columns) * s, int keep,
                                const STORED *next) {
   memset(s->sum, 0, (size_t)g->stride * sizeof s->sum[0]);
   for (int64_t first = 0; first < t->rows; first += ACLPY_TILE_BLOCK) {
@@ -72,7 +72,7 @@ ACLPY_INLINE void FN(tile_factors)(const double *sum, REAL *factor, int64_t n, i
 }
 
 ACLPY_INLINE void FN(tile_write)(const aclpy_geometry *g, const aclpy_tile *t, const REAL *dense, STORED *y,
-                                 const FN(columns) *s, int logarithm, int streaming) {
+                                 const FN(columns) * s, int logarithm, int streaming) {
   for (int64_t r = 0; r < t->rows; ++r) {
     const REAL *from = dense + r * g->stride;
     STORED *to = y + r * g->columns;
@@ -80,8 +80,7 @@ ACLPY_INLINE void FN(tile_write)(const aclpy_geometry *g, const aclpy_tile *t, c
     /* Scratch rows and statistics are padded, so that partial vectors may be read whole, except past their end. */
     if (logarithm) {
 #define FULL_(i) V(sub)(V(sub)(V(load)(from + (i)), V(load)(s->max + (i))), V(load)(s->factor + (i)))
-#define PART_(i, m) \
-  V(sub)(V(sub)(LDNR(from + (i), m, 0), LDNR(s->max + (i), m, 0)), LDNR(s->factor + (i), m, 0))
+#define PART_(i, m) V(sub)(V(sub)(LDNR(from + (i), m, 0), LDNR(s->max + (i), m, 0)), LDNR(s->factor + (i), m, 0))
       ACLPY_MAP(to, n, streaming, FULL_, PART_);
 #undef FULL_
 #undef PART_
@@ -175,24 +174,21 @@ static void FN(tile_chunks_combine)(const aclpy_geometry *g, const aclpy_kernel_
 }
 
 ACLPY_INLINE void FN(tile_chunk_write)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x, STORED *y,
-                                       const FN(columns) *s, int logarithm, int streaming) {
+                                       const FN(columns) * s, int logarithm, int streaming) {
   for (int64_t r = 0; r < t->rows; ++r) {
     const STORED *from = x + r * g->columns;
     STORED *to = y + r * g->columns;
     const int64_t n = aclpy_tile_columns(g, t, r);
     if (logarithm) {
 #define FULL_(i) V(sub)(V(sub)(LD(from + (i)), V(load)(s->max + (i))), V(load)(s->factor + (i)))
-#define PART_(i, m) \
-  V(sub)(V(sub)(LDN(from + (i), m, 0), LDNR(s->max + (i), m, 0)), LDNR(s->factor + (i), m, 0))
+#define PART_(i, m) V(sub)(V(sub)(LDN(from + (i), m, 0), LDNR(s->max + (i), m, 0)), LDNR(s->factor + (i), m, 0))
       ACLPY_MAP(to, n, streaming, FULL_, PART_);
 #undef FULL_
 #undef PART_
     } else {
-#define FULL_(i) \
-  V(mul)(V(exp_negative)(V(sub)(LD(from + (i)), V(load)(s->max + (i)))), V(load)(s->factor + (i)))
-#define PART_(i, m)                                                                \
-  V(mul)(V(exp_negative)(V(sub)(LDN(from + (i), m, 0), LDNR(s->max + (i), m, 0))), \
-         LDNR(s->factor + (i), m, 0))
+#define FULL_(i) V(mul)(V(exp_negative)(V(sub)(LD(from + (i)), V(load)(s->max + (i)))), V(load)(s->factor + (i)))
+#define PART_(i, m) \
+  V(mul)(V(exp_negative)(V(sub)(LDN(from + (i), m, 0), LDNR(s->max + (i), m, 0))), LDNR(s->factor + (i), m, 0))
       ACLPY_MAP(to, n, streaming, FULL_, PART_);
 #undef FULL_
 #undef PART_

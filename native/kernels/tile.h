@@ -13,11 +13,11 @@ enum { ACLPY_TILE_PAD = ACLPY_TILE_MAX + 16, ACLPY_TILE_BLOCK = 32 };
 /* Where the tile of one item lies. */
 typedef struct aclpy_tile {
   int64_t outer, chunk;
-  int64_t column;     /* first virtual column */
-  int64_t width;      /* virtual columns */
-  int64_t row, rows;  /* first virtual row and number of rows */
-  int64_t offset;     /* elements from the start of the tensor to the first of the tile */
-  int64_t real;       /* first real column and how many */
+  int64_t column;    /* first virtual column */
+  int64_t width;     /* virtual columns */
+  int64_t row, rows; /* first virtual row and number of rows */
+  int64_t offset;    /* elements from the start of the tensor to the first of the tile */
+  int64_t real;      /* first real column and how many */
   int64_t reals;
 } aclpy_tile;
 

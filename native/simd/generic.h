@@ -12,32 +12,32 @@ typedef struct v64 {
   double lane[v64_LANES];
 } v64;
 
-#define ACLPY_EACH_(type, expression)                                  \
-  type out;                                                            \
-  for (int i = 0; i < type##_LANES; ++i) out.lane[i] = (expression);   \
+#define ACLPY_EACH_(type, expression)                                \
+  type out;                                                          \
+  for (int i = 0; i < type##_LANES; ++i) out.lane[i] = (expression); \
   return out
 
-#define ACLPY_GENERIC_(type, real)                                                                                  \
-  ACLPY_INLINE type type##_set1(real x) { ACLPY_EACH_(type, x); }                                                   \
-  ACLPY_INLINE type type##_load(const real *p) { ACLPY_EACH_(type, p[i]); }                                         \
-  ACLPY_INLINE void type##_store(real *p, type v) { memcpy(p, v.lane, sizeof v.lane); }                             \
-  ACLPY_INLINE type type##_add(type a, type b) { ACLPY_EACH_(type, a.lane[i] + b.lane[i]); }                        \
-  ACLPY_INLINE type type##_sub(type a, type b) { ACLPY_EACH_(type, a.lane[i] - b.lane[i]); }                        \
-  ACLPY_INLINE type type##_mul(type a, type b) { ACLPY_EACH_(type, a.lane[i] * b.lane[i]); }                        \
-  ACLPY_INLINE type type##_div(type a, type b) { ACLPY_EACH_(type, a.lane[i] / b.lane[i]); }                        \
+#define ACLPY_GENERIC_(type, real)                                                                                   \
+  ACLPY_INLINE type type##_set1(real x) { ACLPY_EACH_(type, x); }                                                    \
+  ACLPY_INLINE type type##_load(const real *p) { ACLPY_EACH_(type, p[i]); }                                          \
+  ACLPY_INLINE void type##_store(real *p, type v) { memcpy(p, v.lane, sizeof v.lane); }                              \
+  ACLPY_INLINE type type##_add(type a, type b) { ACLPY_EACH_(type, a.lane[i] + b.lane[i]); }                         \
+  ACLPY_INLINE type type##_sub(type a, type b) { ACLPY_EACH_(type, a.lane[i] - b.lane[i]); }                         \
+  ACLPY_INLINE type type##_mul(type a, type b) { ACLPY_EACH_(type, a.lane[i] * b.lane[i]); }                         \
+  ACLPY_INLINE type type##_div(type a, type b) { ACLPY_EACH_(type, a.lane[i] / b.lane[i]); }                         \
   ACLPY_INLINE type type##_max(type a, type b) { ACLPY_EACH_(type, a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]); } \
   ACLPY_INLINE type type##_min(type a, type b) { ACLPY_EACH_(type, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]); } \
-  ACLPY_INLINE type type##_fma(type a, type b, type c) { return type##_add(type##_mul(a, b), c); }                  \
-  ACLPY_INLINE type type##_fnma(type a, type b, type c) { return type##_sub(c, type##_mul(a, b)); }                 \
-  ACLPY_INLINE real type##_hsum(type v) {                                                                           \
-    real s = 0;                                                                                                     \
-    for (int i = 0; i < type##_LANES; ++i) s += v.lane[i];                                                          \
-    return s;                                                                                                       \
-  }                                                                                                                 \
-  ACLPY_INLINE real type##_hmax(type v) {                                                                           \
-    real m = v.lane[0];                                                                                             \
-    for (int i = 1; i < type##_LANES; ++i) m = v.lane[i] > m ? v.lane[i] : m;                                       \
-    return m;                                                                                                       \
+  ACLPY_INLINE type type##_fma(type a, type b, type c) { return type##_add(type##_mul(a, b), c); }                   \
+  ACLPY_INLINE type type##_fnma(type a, type b, type c) { return type##_sub(c, type##_mul(a, b)); }                  \
+  ACLPY_INLINE real type##_hsum(type v) {                                                                            \
+    real s = 0;                                                                                                      \
+    for (int i = 0; i < type##_LANES; ++i) s += v.lane[i];                                                           \
+    return s;                                                                                                        \
+  }                                                                                                                  \
+  ACLPY_INLINE real type##_hmax(type v) {                                                                            \
+    real m = v.lane[0];                                                                                              \
+    for (int i = 1; i < type##_LANES; ++i) m = v.lane[i] > m ? v.lane[i] : m;                                        \
+    return m;                                                                                                        \
   }
 ACLPY_GENERIC_(v32, float)
 ACLPY_GENERIC_(v64, double)
@@ -88,9 +88,7 @@ ACLPY_INLINE v64 v64_scale(v64 p, v64 shifted, v64 n) {
 }
 
 /* Exponent of a positive normal number, and its significand in [1, 2). */
-ACLPY_INLINE v64 v64_exponent(v64 x) {
-  ACLPY_EACH_(v64, (double)((int64_t)(aclpy_f64_bits_(x.lane[i]) >> 52) - 1023));
-}
+ACLPY_INLINE v64 v64_exponent(v64 x) { ACLPY_EACH_(v64, (double)((int64_t)(aclpy_f64_bits_(x.lane[i]) >> 52) - 1023)); }
 ACLPY_INLINE v64 v64_significand(v64 x) {
   ACLPY_EACH_(v64, aclpy_f64_from_bits_((aclpy_f64_bits_(x.lane[i]) & 0x000fffffffffffffu) | 0x3ff0000000000000u));
 }

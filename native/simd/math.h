@@ -35,9 +35,7 @@ ACLPY_INLINE v32 v32_exp_core_(v32 x) {
 
 /* x <= 0 (or NaN). */
 ACLPY_INLINE v32 v32_exp_negative(v32 x) { return v32_exp_core_(v32_max(v32_set1(-104.0f), x)); }
-ACLPY_INLINE v32 v32_exp(v32 x) {
-  return v32_exp_core_(v32_min(v32_set1(89.0f), v32_max(v32_set1(-104.0f), x)));
-}
+ACLPY_INLINE v32 v32_exp(v32 x) { return v32_exp_core_(v32_min(v32_set1(89.0f), v32_max(v32_set1(-104.0f), x))); }
 
 ACLPY_INLINE v64 v64_exp_core_(v64 x) {
   const v64 magic = v64_set1(0x1.8p52);

@@ -27,17 +27,17 @@ ACLPY_INLINE void stn_f64(double *p, v64 v, int64_t n) {
   for (int64_t i = 0; i < n; ++i) p[i] = part[i];
 }
 
-#define ACLPY_NARROW_LANES_(t)                                               \
-  ACLPY_INLINE v32 ldn_##t(const uint16_t *p, int64_t n, float fill) {       \
-    float part[v32_LANES];                                                   \
-    for (int64_t i = 0; i < v32_LANES; ++i) part[i] = fill;                  \
-    for (int64_t i = 0; i < n; ++i) part[i] = aclpy_f32_from_##t(p[i]);      \
-    return v32_load(part);                                                   \
-  }                                                                          \
-  ACLPY_INLINE void stn_##t(uint16_t *p, v32 v, int64_t n) {                 \
-    float part[v32_LANES];                                                   \
-    v32_store(part, v);                                                      \
-    for (int64_t i = 0; i < n; ++i) p[i] = aclpy_##t##_from_f32(part[i]);    \
+#define ACLPY_NARROW_LANES_(t)                                            \
+  ACLPY_INLINE v32 ldn_##t(const uint16_t *p, int64_t n, float fill) {    \
+    float part[v32_LANES];                                                \
+    for (int64_t i = 0; i < v32_LANES; ++i) part[i] = fill;               \
+    for (int64_t i = 0; i < n; ++i) part[i] = aclpy_f32_from_##t(p[i]);   \
+    return v32_load(part);                                                \
+  }                                                                       \
+  ACLPY_INLINE void stn_##t(uint16_t *p, v32 v, int64_t n) {              \
+    float part[v32_LANES];                                                \
+    v32_store(part, v);                                                   \
+    for (int64_t i = 0; i < n; ++i) p[i] = aclpy_##t##_from_f32(part[i]); \
   }
 ACLPY_NARROW_LANES_(f16)
 ACLPY_NARROW_LANES_(bf16)

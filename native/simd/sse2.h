@@ -11,8 +11,11 @@ typedef __m128d v64;
 enum { v32_LANES = 4, v64_LANES = 2 };
 
 #define ACLPY_MM _mm
+/* The second builds on the first. */
+/* clang-format off */
 #include "x86.h"
 #include "narrow_lanes.h"
+/* clang-format on */
 
 ACLPY_INLINE float v32_hsum(v32 v) {
   const v32 s = _mm_add_ps(v, _mm_movehl_ps(v, v));
@@ -32,8 +35,7 @@ ACLPY_INLINE v64 v32_widen_high(v32 v) { return _mm_cvtps_pd(_mm_movehl_ps(v, v)
 
 /* 2^n from n + 1.5 * 2^23 (2^52): its low bits are n, which the shift moves into the exponent of 1.0. */
 ACLPY_INLINE v32 aclpy_pow2_32_(v32 shifted) {
-  return _mm_castsi128_ps(
-      _mm_add_epi32(_mm_slli_epi32(_mm_castps_si128(shifted), 23), _mm_set1_epi32(0x3f800000)));
+  return _mm_castsi128_ps(_mm_add_epi32(_mm_slli_epi32(_mm_castps_si128(shifted), 23), _mm_set1_epi32(0x3f800000)));
 }
 ACLPY_INLINE v64 aclpy_pow2_64_(v64 shifted) {
   return _mm_castsi128_pd(
@@ -97,8 +99,7 @@ ACLPY_INLINE v32 ld_f16(const uint16_t *p) {
   const __m128i size = _mm_slli_epi32(_mm_and_si128(h, _mm_set1_epi32(0x7fff)), 13);
   const __m128i sign = _mm_slli_epi32(_mm_and_si128(h, _mm_set1_epi32(0x8000)), 16);
   const __m128i finite = _mm_castps_si128(v32_mul(_mm_castsi128_ps(size), v32_set1(0x1p112f)));
-  const __m128i quiet =
-      _mm_and_si128(_mm_cmpgt_epi32(size, _mm_set1_epi32(0x0f800000)), _mm_set1_epi32(0x00400000));
+  const __m128i quiet = _mm_and_si128(_mm_cmpgt_epi32(size, _mm_set1_epi32(0x0f800000)), _mm_set1_epi32(0x00400000));
   const __m128i special = _mm_or_si128(_mm_or_si128(size, quiet), _mm_set1_epi32(0x7f800000));
   const __m128i magnitude = aclpy_pick_(_mm_cmpgt_epi32(size, _mm_set1_epi32(0x0f7fffff)), special, finite);
   return _mm_castsi128_ps(_mm_or_si128(magnitude, sign));
@@ -107,8 +108,8 @@ ACLPY_INLINE __m128i aclpy_f16_pack_(v32 v) {
   const __m128i bits = _mm_castps_si128(v);
   const __m128i size = _mm_and_si128(bits, _mm_set1_epi32(0x7fffffff));
   const __m128i high = _mm_srli_epi32(size, 13);
-  const __m128i small = _mm_sub_epi32(_mm_castps_si128(v32_add(_mm_castsi128_ps(size), v32_set1(0.5f))),
-                                      _mm_set1_epi32(0x3f000000));
+  const __m128i small =
+      _mm_sub_epi32(_mm_castps_si128(v32_add(_mm_castsi128_ps(size), v32_set1(0.5f))), _mm_set1_epi32(0x3f000000));
   const __m128i odd = _mm_and_si128(high, _mm_set1_epi32(1));
   const __m128i normal =
       _mm_srli_epi32(_mm_add_epi32(_mm_add_epi32(size, odd), _mm_set1_epi32(0xfff - 0x38000000)), 13);

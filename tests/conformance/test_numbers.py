@@ -142,6 +142,21 @@ def test_same_bits_for_any_number_of_threads_and_any_stream(device, operator, dt
         lib.aclpy_set_thread_count(before)
 
 
+@pytest.mark.parametrize("n", [500, 4097, 65_536])
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_float32_bounds_to_the_letter(device, stream, operator, n):
+    """Unit-normal logits and gradients: relative, or 1.2e-7 absolute, whatever cancels."""
+    rng = np.random.default_rng(n)
+    for shape, dim in (((3, n), 1), ((n, 3), 0)):
+        arrays = [rng.standard_normal(shape).astype(np.float32)]
+        if "Backward" in operator:
+            saved = oracle.answer(operator.removesuffix("Backward"), arrays, dim).value
+            arrays = [rng.standard_normal(shape).astype(np.float32), saved.astype(np.float32)]
+        got, _ = invoke(device, stream, operator, arrays, dim)
+        expected = oracle.answer(operator, arrays, dim)
+        assert oracle.worst(operator, got, expected, to_the_letter=True) <= 1
+
+
 @pytest.mark.parametrize("dtype", HALVES, ids=lambda d: d.name)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_halves_are_the_float32_kernel_rounded_once(device, stream, operator, dtype):

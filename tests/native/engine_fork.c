@@ -179,7 +179,12 @@ int main(void) {
   op_id = aclpy_operator_id("aclnnFake");
   CHECK_EQUAL(aclpy_set_device(0), 0);
   RUN(a_child_starts_fresh);
-  RUN(forks_among_busy_threads);
+  if (SANITIZED) {
+    /* The sanitizers' own allocators do not survive a fork while other threads allocate. */
+    fprintf(stderr, "  forks_among_busy_threads: left to the build without sanitizers\n");
+  } else {
+    RUN(forks_among_busy_threads);
+  }
   RUN(a_host_function_may_fork);
   CHECK_EQUAL(aclpy_reset_device(0), 0);
   return 0;

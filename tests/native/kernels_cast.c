@@ -69,16 +69,19 @@ static int same_(const char *target, const unsigned char *a, const unsigned char
 /* Values worth trying for a target: range edges and ties, one step of the source around each. */
 static int64_t edges_(double *v) {
   static const double bases[] = {
-      0.0,     0x1p-149, 0x1p-133, 0x1p-134, 0x1p-126, 0x1p-24,  0x1p-25,  0x1.8p-24, 0x1p-14,  0x1p-16,  0x1p-17,
-      0x1p-9,  0x1p-10,  0x1.8p-9, 0x1p-6,   0.5,      1.0,      1.5,      2.5,       1.0625,   1.1875,   1.125,
-      1.25,    1.375,    127.0,    127.5,    128.0,    128.5,    255.0,    255.5,     256.0,    448.0,    464.0,
-      480.0,   32767.0,  32767.5,  32768.0,  32769.0,  65504.0,  65519.0,  65520.0,   65535.0,  65536.0,  57344.0,
-      61440.0, 0x1p31,   0x1p32,   0x1p63,   0x1p64,   0x1.fep127, 0x1.ffp127, 0x1.ff8p127, 0x1.fffffep127,
-      2147483647.0, 4294967295.0, 1e300, 0x1p-1074, 0x1.002p0, 0x1.006p0, 0x1.01p0, 0x1.03p0, 0x1.fffffefp127};
+      0.0,       0x1p-149,   0x1p-133,   0x1p-134,    0x1p-126,       0x1p-24,        0x1p-25,      0x1.8p-24,
+      0x1p-14,   0x1p-16,    0x1p-17,    0x1p-9,      0x1p-10,        0x1.8p-9,       0x1p-6,       0.5,
+      1.0,       1.5,        2.5,        1.0625,      1.1875,         1.125,          1.25,         1.375,
+      127.0,     127.5,      128.0,      128.5,       255.0,          255.5,          256.0,        448.0,
+      464.0,     480.0,      32767.0,    32767.5,     32768.0,        32769.0,        65504.0,      65519.0,
+      65520.0,   65535.0,    65536.0,    57344.0,     61440.0,        0x1p31,         0x1p32,       0x1p63,
+      0x1p64,    0x1.fep127, 0x1.ffp127, 0x1.ff8p127, 0x1.fffffep127, 2147483647.0,   4294967295.0, 1e300,
+      0x1p-1074, 0x1.002p0,  0x1.006p0,  0x1.01p0,    0x1.03p0,       0x1.fffffefp127};
   int64_t n = 0;
   for (size_t i = 0; i < sizeof bases / sizeof bases[0]; ++i) {
     const double fine_up = nextafter(bases[i], INFINITY), fine_down = nextafter(bases[i], -INFINITY);
-    const double up = (double)nextafterf((float)bases[i], INFINITY), down = (double)nextafterf((float)bases[i], -INFINITY);
+    const double up = (double)nextafterf((float)bases[i], INFINITY),
+                 down = (double)nextafterf((float)bases[i], -INFINITY);
     const double all[] = {bases[i], fine_up, fine_down, up, down};
     for (int j = 0; j < 10; ++j) v[n++] = j < 5 ? all[j] : -all[j - 5];
   }

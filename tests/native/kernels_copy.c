@@ -6,7 +6,7 @@
 
 typedef struct layout {
   int64_t rank;
-  int64_t dims[25], from[25], to[25]; /* bytes */
+  int64_t dims[25], from[25], to[25];   /* bytes */
   int64_t from_low, from_high, to_high; /* byte range relative to element 0 */
 } layout;
 

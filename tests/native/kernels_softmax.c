@@ -11,15 +11,15 @@ typedef struct shape3 {
 } shape3;
 
 static const shape3 shapes_[] = {
-    {1, 1, 1},     {3, 2, 1},      {5, 3, 1},     {9, 7, 1},      {8, 8, 1},      {8, 15, 1},    {8, 16, 1},
-    {8, 17, 1},    {8, 31, 1},     {8, 32, 1},    {8, 33, 1},     {4, 63, 1},     {4, 64, 1},    {4, 65, 1},
-    {4, 127, 1},   {3, 129, 1},    {3, 255, 1},   {2, 257, 1},    {2, 1023, 1},   {2, 1024, 1},  {2, 1025, 1},
-    {2, 2047, 1},  {2, 2048, 1},   {2, 2049, 1},  {2, 4099, 1},   {9, 4097, 1},   {1, 32767, 1}, {1, 32768, 1},
-    {2, 33001, 1}, {1, 65536, 1},  {8, 9001, 1}, {1, 140001, 1}, {2, 1, 5},      {2, 2, 2},     {3, 5, 3},
-    {2, 17, 4},    {2, 33, 7},     {2, 64, 8},    {2, 31, 15},    {2, 40, 16},    {2, 70, 17},   {2, 65, 31},
-    {2, 65, 33},   {1, 33, 47},    {1, 96, 63},   {2, 96, 64},    {1, 100, 65},   {1, 37, 100},  {1, 256, 49},
-    {1, 20, 600},  {1, 70, 1100},  {1, 128, 512}, {1, 4099, 24},  {1, 8193, 33},  {1, 70001, 2},
-    {3, 30011, 3}, {1, 96, 256}, {2, 3, 1000},
+    {1, 1, 1},     {3, 2, 1},     {5, 3, 1},     {9, 7, 1},      {8, 8, 1},     {8, 15, 1},    {8, 16, 1},
+    {8, 17, 1},    {8, 31, 1},    {8, 32, 1},    {8, 33, 1},     {4, 63, 1},    {4, 64, 1},    {4, 65, 1},
+    {4, 127, 1},   {3, 129, 1},   {3, 255, 1},   {2, 257, 1},    {2, 1023, 1},  {2, 1024, 1},  {2, 1025, 1},
+    {2, 2047, 1},  {2, 2048, 1},  {2, 2049, 1},  {2, 4099, 1},   {9, 4097, 1},  {1, 32767, 1}, {1, 32768, 1},
+    {2, 33001, 1}, {1, 65536, 1}, {8, 9001, 1},  {1, 140001, 1}, {2, 1, 5},     {2, 2, 2},     {3, 5, 3},
+    {2, 17, 4},    {2, 33, 7},    {2, 64, 8},    {2, 31, 15},    {2, 40, 16},   {2, 70, 17},   {2, 65, 31},
+    {2, 65, 33},   {1, 33, 47},   {1, 96, 63},   {2, 96, 64},    {1, 100, 65},  {1, 37, 100},  {1, 256, 49},
+    {1, 20, 600},  {1, 70, 1100}, {1, 128, 512}, {1, 4099, 24},  {1, 8193, 33}, {1, 70001, 2}, {3, 30011, 3},
+    {1, 96, 256},  {2, 3, 1000},
 };
 
 typedef struct worst {
@@ -67,8 +67,8 @@ static double bound_(const aclpy_kernel *k) {
   return is_log_(k) ? 2.4e-5 : 4.8e-6;
 }
 
-static void compare_(const aclpy_kernel *k, const shape3 *s, const unsigned char *out, int64_t at, const long double *want,
-                     long double largest, worst *w) {
+static void compare_(const aclpy_kernel *k, const shape3 *s, const unsigned char *out, int64_t at,
+                     const long double *want, long double largest, worst *w) {
   for (int64_t i = 0; i < s->n; ++i) {
     const long double got = (long double)element_get(k->dtype, out, at + i * s->inner);
     const double error = (double)fabsl(got - want[i]);
@@ -86,15 +86,16 @@ static void compare_(const aclpy_kernel *k, const shape3 *s, const unsigned char
   }
 }
 
-static void check_oracle_(const aclpy_kernel *k, const shape3 *s, const buffer *in, const unsigned char *out, worst *w) {
+static void check_oracle_(const aclpy_kernel *k, const shape3 *s, const buffer *in, const unsigned char *out,
+                          worst *w) {
   long double *want = checked_malloc((size_t)s->n * sizeof *want);
   const int64_t lines = s->outer * s->inner;
   const int64_t step = lines > 40 ? lines / 40 : 1;
   for (int64_t line = 0; line < lines; line += step) {
     const int64_t at = line / s->inner * s->n * s->inner + line % s->inner;
-    const long double largest =
-        is_backward_(k) ? backward_(k->dtype, in[0].data, in[1].data, at, s->n, s->inner, is_log_(k), want)
-                        : forward_(k->dtype, in[0].data, at, s->n, s->inner, is_log_(k), want);
+    const long double largest = is_backward_(k)
+                                    ? backward_(k->dtype, in[0].data, in[1].data, at, s->n, s->inner, is_log_(k), want)
+                                    : forward_(k->dtype, in[0].data, at, s->n, s->inner, is_log_(k), want);
     compare_(k, s, out, at, want, largest, w);
   }
   free(want);
@@ -150,8 +151,8 @@ static void check_shape_(const aclpy_kernel *k, const shape3 *s, double scale, w
   }
   args.addr[inputs] = again.data;
   run_plan(k, &args, 3, 1);
-  CHECK(memcmp(out.data, again.data, out.bytes) == 0, "%s %s %s n=%" PRId64 " inner=%" PRId64 ": the split changed bits",
-        k->name, k->dtype, k->isa, s->n, s->inner);
+  CHECK(memcmp(out.data, again.data, out.bytes) == 0,
+        "%s %s %s n=%" PRId64 " inner=%" PRId64 ": the split changed bits", k->name, k->dtype, k->isa, s->n, s->inner);
   for (int64_t j = 0; j < inputs; ++j) {
     memcpy(again.data, in[j].data, again.bytes);
     aclpy_kernel_args same = {{in[0].data, in[1].data, again.data}, NULL, params};
@@ -161,7 +162,8 @@ static void check_shape_(const aclpy_kernel *k, const shape3 *s, double scale, w
     CHECK(memcmp(out.data, again.data, out.bytes) == 0, "%s %s %s n=%" PRId64 " inner=%" PRId64 ": in place differs",
           k->name, k->dtype, k->isa, s->n, s->inner);
   }
-  CHECK(buffer_guards_hold(&out) && buffer_guards_hold(&again) && buffer_guards_hold(&in[0]) && buffer_guards_hold(&in[1]),
+  CHECK(buffer_guards_hold(&out) && buffer_guards_hold(&again) && buffer_guards_hold(&in[0]) &&
+            buffer_guards_hold(&in[1]),
         "%s %s %s n=%" PRId64 " inner=%" PRId64 ": wrote outside", k->name, k->dtype, k->isa, s->n, s->inner);
   for (int i = 0; i < 2; ++i) buffer_free(&in[i]);
   buffer_free(&out);

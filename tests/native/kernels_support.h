@@ -16,14 +16,14 @@
 
 static int failures_;
 
-#define CHECK(condition, ...)                                       \
-  do {                                                              \
-    if (!(condition)) {                                             \
+#define CHECK(condition, ...)                                         \
+  do {                                                                \
+    if (!(condition)) {                                               \
       fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition); \
-      fprintf(stderr, __VA_ARGS__);                                 \
-      fputc('\n', stderr);                                          \
-      if (++failures_ > 20) exit(1);                                \
-    }                                                               \
+      fprintf(stderr, __VA_ARGS__);                                   \
+      fputc('\n', stderr);                                            \
+      if (++failures_ > 20) exit(1);                                  \
+    }                                                                 \
   } while (0)
 
 /* ---- random numbers: xorshift, the same on every machine ---- */
@@ -139,7 +139,8 @@ SUPPORT void run_plan(const aclpy_kernel *k, aclpy_kernel_args *args, int32_t n_
       }
     }
     for (int i = n; i >= 0; --i) {
-      if (shape.thread_scratch_bytes > 0) memset(aligned, (int)random_bits() & 0xff, (size_t)shape.thread_scratch_bytes);
+      if (shape.thread_scratch_bytes > 0)
+        memset(aligned, (int)random_bits() & 0xff, (size_t)shape.thread_scratch_bytes);
       if (cuts[i] < cuts[i + 1]) k->run(args, pass, cuts[i], cuts[i + 1], aligned);
     }
   }

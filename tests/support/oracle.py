@@ -16,8 +16,10 @@ import numpy as np
 BF16 = np.dtype(ml_dtypes.bfloat16)
 F16, F32, F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 
-#: Relative bound of float32 results; below ABSOLUTE the relative error does not count. Gradients are
-#: differences of two terms: where those are larger than 1, ABSOLUTE is meant for each unit of them.
+#: Relative bound of float32 results; below ABSOLUTE the relative error does not count.
+#: A gradient is
+#: the difference of a term and a sum of terms, added up in float32: where these are larger than 1,
+#: ABSOLUTE is allowed for each unit of them (`to_the_letter` allows it once).
 RELATIVE = {
     "Softmax": 1.2e-6,
     "LogSoftmax": 6e-6,
@@ -57,7 +59,7 @@ def _log(array):
 
 @dataclass(frozen=True)
 class Answer:
-    """Wide result, the largest term of its row, and the size of the terms an element is the sum of."""
+    """Wide result, the largest term of its row, the size of all terms that make up an element."""
 
     value: np.ndarray
     largest_term: np.ndarray
@@ -90,17 +92,18 @@ def softmax_backward(g: np.ndarray, y: np.ndarray, axis: int) -> Answer:
     """g*y - y*sum(g*y)."""
     with np.errstate(all="ignore"):
         products = g * y
-        share = y * products.sum(axis=axis, keepdims=True)
-        value = products - share
-    return Answer(value, _largest(products, axis), np.abs(products) + np.abs(share))
+        value = products - y * products.sum(axis=axis, keepdims=True)
+        added = np.abs(products).sum(axis=axis, keepdims=True)
+        terms = np.abs(products) + np.abs(y) * added
+    return Answer(value, _largest(products, axis), terms)
 
 
 def log_softmax_backward(g: np.ndarray, y: np.ndarray, axis: int) -> Answer:
     """g - exp(y)*sum(g), y being the saved log output."""
     with np.errstate(all="ignore"):
-        share = _exp(y) * g.sum(axis=axis, keepdims=True)
-        value = g - share
-    return Answer(value, _largest(g, axis), np.abs(g) + np.abs(share))
+        value = g - _exp(y) * g.sum(axis=axis, keepdims=True)
+        terms = np.abs(g) + _exp(y) * np.abs(g).sum(axis=axis, keepdims=True)
+    return Answer(value, _largest(g, axis), terms)
 
 
 FORMULAS = {
@@ -169,12 +172,10 @@ def cast(array: np.ndarray, target: np.dtype) -> np.ndarray:
 def _odd_float32(array: np.ndarray) -> np.ndarray:
     """double -> float32, rounding inexact values to the neighbour with an odd last bit."""
     near = array.astype(np.float32)
-    bits = near.view(np.uint32).copy()
+    bits = np.asarray(near).view(np.uint32)
     inexact = (near.astype(np.float64) != array) & np.isfinite(array) & np.isfinite(near)
     away = np.abs(near.astype(np.float64)) > np.abs(array)
-    bits[inexact & away] -= 1
-    bits[inexact] |= 1
-    return bits.view(np.float32)
+    return ((bits - (inexact & away)) | inexact).astype(np.uint32).view(np.float32)
 
 
 # ---- comparing ----------------------------------------------------------------------------------
@@ -199,11 +200,15 @@ def _ordinal(array: np.ndarray) -> np.ndarray:
     return np.where(bits & 0x8000, -(bits & 0x7FFF), bits)
 
 
-def worst(operator: str, got: np.ndarray, expected: Answer) -> float:
+def worst(
+    operator: str, got: np.ndarray, expected: Answer, *, to_the_letter: bool = False
+) -> float:
     """The largest error as a fraction of its bound: at most 1 is a pass, a misplaced NaN inf."""
     value = expected.value.astype(np.float64)
     measured = got.astype(np.float64)
     terms = np.broadcast_to(np.asarray(expected.terms).astype(np.float64), value.shape)
+    if to_the_letter:
+        terms = np.zeros(value.shape)
     absolute = ABSOLUTE * np.maximum(1, np.where(np.isfinite(terms), terms, 0))
     if got.size == 0:
         return 0.0

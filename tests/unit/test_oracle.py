@@ -89,6 +89,12 @@ def test_bfloat16_rounding_agrees_with_the_library_on_every_float32_pattern_of_i
         assert oracle.same_bits(oracle.cast(values, BF16), values.astype(BF16))
 
 
+def test_a_0d_array_is_cast_like_any_other():
+    for target in ("bfloat16", "float16", "int8", "bool", "complex64"):
+        one = oracle.cast(np.array([1 / 3]), np.dtype(target))
+        assert oracle.same_bits(oracle.cast(np.array(1 / 3), np.dtype(target)), one.reshape(()))
+
+
 def test_worst_counts_what_it_should():
     exact = oracle.Answer(np.array([0.5, 0.0]), np.array([0.5, 0.5]))
     at = lambda *v: oracle.worst("Softmax", np.array(v, np.float32), exact)  # noqa: E731
