@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from aclnn_native import ffi, lib
@@ -67,4 +68,9 @@ def _below(isa: str) -> int:
 
 
 def _find(step: Step) -> Any:
-    return lib.aclpy_kernel_find(step.kernel.encode(), step.dtype.encode(), current().isa_mask)
+    return _find_among(step.kernel, step.dtype, current().isa_mask)
+
+
+@cache
+def _find_among(kernel: str, dtype: str, isas: int) -> Any:
+    return lib.aclpy_kernel_find(kernel.encode(), dtype.encode(), isas)

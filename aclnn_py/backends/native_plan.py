@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from aclnn_native import ffi, lib
@@ -28,6 +29,7 @@ class Filler(Protocol):
         ...
 
 
+@cache
 def operator_id(function: str) -> int:
     """The native number of an operator, by phase-2 function name."""
     number: int = lib.aclpy_operator_id(function.encode())

@@ -57,7 +57,7 @@ class TensorDesc:
         dims = tuple(shape)
         return cls(dims, row_major_strides(dims), 0, dims, dtype.value)
 
-    @property
+    @cached_property
     def dtype(self) -> DType:
         """The row of the dtype table; numbers without a name count as undefined."""
         return by_value.get(self.dtype_value, by_value[-1])
@@ -77,7 +77,7 @@ class TensorDesc:
         """Elements of the storage."""
         return prod(self.storage_shape)
 
-    @property
+    @cached_property
     def is_empty(self) -> bool:
         """Whether some view dimension is 0."""
         return 0 in self.shape
@@ -105,7 +105,7 @@ class TensorDesc:
         high = self.offset + sum(span for span in spans if span > 0)
         return low, high + 1
 
-    @property
+    @cached_property
     def fits_storage(self) -> bool:
         """Whether every element of the view lies inside the storage."""
         low, high = self.extent

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -107,12 +108,12 @@ class Settings(BaseModel):
             raise ValueError(f"unknown ISA {value!r}; one of baseline, avx2, avx512, neon")
         return value
 
-    @property
+    @cached_property
     def profile(self) -> SocProfile:
         """The facts of the selected SoC."""
         return SOC_PROFILES[self.soc]
 
-    @property
+    @cached_property
     def isa_mask(self) -> int:
         """ISAs that kernels may use, as the native library's bit mask."""
         limit: int = lib.aclpy_isa_mask(self.isa.encode()) if self.isa else 0xFFFFFFFF

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable  # noqa: TC003  # pydantic reads the annotation at run time
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
@@ -165,22 +166,22 @@ class OpSpec(BaseModel):
                 raise ValueError(f"{self.acl_name}: {check.rule} names {sorted(missing)}")
         return self
 
-    @property
+    @cached_property
     def function(self) -> str:
         """Name of phase 2, ``"aclnnSoftmax"``."""
         return f"aclnn{self.acl_name}"
 
-    @property
+    @cached_property
     def planner(self) -> str:
         """Name of phase 1, ``"aclnnSoftmaxGetWorkspaceSize"``."""
         return f"aclnn{self.acl_name}GetWorkspaceSize"
 
-    @property
+    @cached_property
     def tensors(self) -> tuple[TensorParam, ...]:
         """Tensor parameters in C order; their positions are the plan's slots."""
         return tuple(param for param in self.params if isinstance(param, TensorParam))
 
-    @property
+    @cached_property
     def attributes(self) -> tuple[AttrParam, ...]:
         """Attribute parameters in C order."""
         return tuple(param for param in self.params if isinstance(param, AttrParam))

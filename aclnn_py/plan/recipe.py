@@ -7,7 +7,7 @@ internal operator refuses, with its status.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -55,9 +55,28 @@ class Value:
 class _Draft:
     """A step whose workspace operands are still item numbers."""
 
-    step: Step
+    name: str
+    kernel: str
+    dtype: str
     reads: tuple[Value, ...]
     write: Value
+    params: tuple[int, ...]
+    text: str
+    serial: bool
+
+    def placed(self, offsets: dict[int, int]) -> Step:
+        """The step, once it is known where each item lies."""
+        reads = tuple([_operand(value, offsets) for value in self.reads])
+        return Step(
+            self.name,
+            self.kernel,
+            self.dtype,
+            reads,
+            _operand(self.write, offsets),
+            self.params,
+            self.text,
+            self.serial,
+        )
 
 
 class Recipe:
@@ -70,7 +89,7 @@ class Recipe:
         self.captured_slots: set[int] = set()
         self._slots = {param.name: index for index, param in enumerate(problem.spec.tensors)}
         self._drafts: list[_Draft] = []
-        self._items: list[Item] = []
+        self._items: list[Item | None] = []
 
     def desc(self, name: str) -> TensorDesc:
         """Description of a tensor argument."""
@@ -167,21 +186,12 @@ class Recipe:
 
     def finish(self) -> tuple[tuple[Step, ...], tuple[Placement, ...], int]:
         """Final steps, workspace placements and workspace size [bytes]."""
-        used = sorted(range(len(self._items)), key=lambda index: (self._items[index].first, index))
-        last: dict[int, int] = {}
-        for position, draft in enumerate(self._drafts):
-            for value in (*draft.reads, draft.write):
-                if value.item >= 0:
-                    last[value.item] = position
-        live = [index for index in used if self._items[index].first >= 0]
-        items = tuple(
-            replace(self._items[index], last=last.get(index, self._items[index].last))
-            for index in live
-        )
+        # Items are made in launch order; a redirected one is gone.
+        live = [index for index, item in enumerate(self._items) if item is not None]
+        items = tuple(item for item in self._items if item is not None)
         placements, total = lay_out(items)
         offsets = {index: place.offset for index, place in zip(live, placements, strict=True)}
-        steps = tuple(_placed(draft, offsets) for draft in self._drafts)
-        return steps, placements, total
+        return tuple(draft.placed(offsets) for draft in self._drafts), placements, total
 
     @property
     def _next(self) -> int:
@@ -208,9 +218,11 @@ class Recipe:
         *,
         serial: bool = False,
     ) -> None:
-        nowhere = Operand(WORKSPACE, 0)
-        step = Step(name, kernel, dtype, (), nowhere, params, text, serial)
-        self._drafts.append(_Draft(step, reads, write))
+        for value in reads:
+            item = self._items[value.item] if value.item >= 0 else None
+            if item is not None:
+                self._items[value.item] = Item(item.label, item.nbytes, item.first, self._next)
+        self._drafts.append(_Draft(name, kernel, dtype, reads, write, params, text, serial))
 
     def _copy_step(self, role: str, source: Value, strides: tuple[int, ...], name: str) -> Value:
         copy = strided_copy(
@@ -227,7 +239,8 @@ class Recipe:
         strides = row_major_strides(desc.shape) if desc.is_contiguous else desc.strides
         itemsize = desc.dtype.itemsize
         copy = strided_copy(desc.shape, row_major_strides(desc.shape), strides, itemsize)
-        source = replace(value, byte_offset=value.byte_offset + copy.source_shift)
+        shifted = value.byte_offset + copy.source_shift
+        source = Value(value.dtype, value.shape, value.slot, value.item, shifted)
         text = f"{name}: {desc.dtype} {shape_text(desc.shape)}, strides {shape_text(strides)}"
         rank = copy.params[0]
         dims, to = copy.params[1 : 1 + rank], copy.params[1 + 2 * rank :]
@@ -247,7 +260,7 @@ class Recipe:
         for draft in self._drafts:
             if draft.write == value:
                 draft.write = target
-                self._items[value.item] = replace(self._items[value.item], first=-1)
+                self._items[value.item] = None
                 return
         raise AssertionError(value)
 
@@ -266,14 +279,10 @@ class Recipe:
             )
 
 
-def _placed(draft: _Draft, offsets: dict[int, int]) -> Step:
-    def operand(value: Value) -> Operand:
-        if value.slot >= 0:
-            return Operand(value.slot, value.byte_offset)
-        return Operand(WORKSPACE, offsets[value.item] + value.byte_offset)
-
-    reads = tuple(operand(value) for value in draft.reads)
-    return replace(draft.step, reads=reads, write=operand(draft.write))
+def _operand(value: Value, offsets: dict[int, int]) -> Operand:
+    if value.slot >= 0:
+        return Operand(value.slot, value.byte_offset)
+    return Operand(WORKSPACE, offsets[value.item] + value.byte_offset)
 
 
 def _out_of_storage(problem: Problem, status: int, name: str) -> Exception:

@@ -35,10 +35,26 @@ static void let_go_(struct end_ *end) {
   end->memory = NULL;
 }
 
+/* What must be wrong with memory that is not ours: it begins just behind one of our allocations, or it is none. */
+static int32_t check_pageable_(const struct end_ *end, size_t count, const char *function) {
+  size_t size = 0;
+  if (eng_memory_ends_before(end->address, &size)) {
+    return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, end->name, "an address inside an allocation",
+                      "check the pointer arithmetic", "0x%" PRIxPTR ", behind the end of an allocation of %zu bytes",
+                      end->address, size);
+  }
+  if (!eng_bytes_mapped(end->address, count)) {
+    return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, end->name, "the address of that many bytes of memory",
+                      "pass a live allocation or host memory", "%zu bytes at 0x%" PRIxPTR ", where the process has no memory",
+                      count, end->address);
+  }
+  return ACLPY_ACL_SUCCESS;
+}
+
 /* Finds the allocation and refuses to run past its end. */
 static int32_t look_up_(struct end_ *end, size_t count, const char *function) {
   end->memory = eng_memory_find(end->address);
-  if (end->memory == NULL) return ACLPY_ACL_SUCCESS;
+  if (end->memory == NULL) return check_pageable_(end, count, function);
   size_t inside = end->address - end->memory->base;
   size_t room = end->memory->size - inside;
   if (count <= room) return ACLPY_ACL_SUCCESS;

@@ -38,6 +38,9 @@ struct eng_memory {
 /* The live allocation that holds the address, with a reference, or NULL. */
 struct eng_memory *eng_memory_find(uintptr_t address);
 
+/* Whether the address lies in the slack behind a live allocation of *size bytes, which is nobody's memory. */
+bool eng_memory_ends_before(uintptr_t address, size_t *size);
+
 /* A queued task's hold: a reference and a place in the pending count. */
 eng_hold eng_memory_hold(struct eng_memory *memory); /* takes over the caller's reference */
 void eng_memory_unhold(eng_hold hold);
@@ -56,6 +59,8 @@ void eng_memory_describe(uintptr_t address, char *text, size_t room);
 bool eng_bytes_alloc(struct eng_memory *memory);
 void eng_bytes_free(struct eng_memory *memory);
 void eng_bytes_after_fork(void);
+/* Whether the process has memory at all of these addresses; says nothing of whose it is. */
+bool eng_bytes_mapped(uintptr_t address, size_t count);
 uint64_t eng_bytes_limit(int32_t device);
 
 /* registry.c: live allocations by address, freed ones for messages. */

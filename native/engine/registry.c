@@ -12,7 +12,7 @@
 #include "text.h"
 #include "thread.h"
 
-enum { FREED = 256 };
+enum { FREED = 256, MOST_SLACK = 64 };
 
 struct freed_ {
   uintptr_t base;
@@ -77,6 +77,25 @@ struct eng_memory *eng_memory_find(uintptr_t address) {
   }
   pthread_mutex_unlock(&lock_);
   return memory;
+}
+
+bool eng_memory_ends_before(uintptr_t address, size_t *size) {
+  if (address < MOST_SLACK) return false;
+  struct eng_memory probe;
+  probe.base = address - MOST_SLACK;
+  probe.size = MOST_SLACK;
+  const struct eng_memory *found = NULL;
+  pthread_mutex_lock(&lock_);
+  /* Hardly ever is one of ours so near; only then is it worth looking byte by byte. */
+  if (tfind(&probe, &tree_, compare_) != NULL) {
+    for (size_t back = 1; back <= MOST_SLACK && found == NULL; back++) {
+      const struct eng_memory *near = lookup_(address - back);
+      if (near != NULL && address - near->base < near->reserved) found = near;
+    }
+  }
+  if (found != NULL) *size = found->size;
+  pthread_mutex_unlock(&lock_);
+  return found != NULL;
 }
 
 static const char *kind_name_(int32_t kind) { return kind == ACLPY_MEMORY_HOST ? "pinned host" : "device"; }
