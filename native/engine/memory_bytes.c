@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The bytes behind allocations: where they come from and how many there may be.
  */
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +135,15 @@ void eng_bytes_free(struct eng_memory *memory) {
     free((void *)memory->base);
   }
   discharge_(memory);
+}
+
+bool eng_bytes_mapped(uintptr_t address, size_t count) {
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  uintptr_t first = address & ~(page - 1);
+  if (count > UINTPTR_MAX - address - (page - 1)) return false;
+  uintptr_t end = (address + count + page - 1) & ~(page - 1);
+  /* With MS_ASYNC nothing is written: the call only walks the ranges, and says ENOMEM where one is missing. */
+  return msync((void *)first, end - first, MS_ASYNC) == 0 || errno != ENOMEM;
 }
 
 uint64_t aclpy_memory_in_use(void) { return atomic_load(&used_); }

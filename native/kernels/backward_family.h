@@ -14,7 +14,7 @@ enum { FN(tile_element_bytes) = 2 * sizeof(REAL) };
 static void FN(backward_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch,
                              int logarithm) {
   aclpy_geometry g;
-  if (aclpy_geometry_make(&g, args->params, FN(tile_element_bytes), sizeof(STORED), 3) != 0) return;
+  if (aclpy_geometry_make(&g, args->params, sizeof(REAL), 2, sizeof(STORED), 3) != 0) return;
   if (g.mode == ACLPY_ROWS) FN(rows_run)(&g, args, begin, end, logarithm);
   if (g.mode == ACLPY_ROW_CHUNKS) FN(row_chunks_run)(&g, args, pass, begin, end, logarithm);
   if (g.mode == ACLPY_TILES) FN(tiles_run)(&g, args, begin, end, scratch, logarithm);
@@ -33,7 +33,7 @@ static void FN(log_softmax_backward_run)(const aclpy_kernel_args *args, int32_t 
 static int32_t FN(backward_plan_as)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape, int logarithm) {
   aclpy_geometry g;
   memset(shape, 0, sizeof *shape);
-  if (n_params != 3 || aclpy_geometry_make(&g, params, FN(tile_element_bytes), sizeof(STORED), 3) != 0) return -1;
+  if (n_params != 3 || aclpy_geometry_make(&g, params, sizeof(REAL), 2, sizeof(STORED), 3) != 0) return -1;
   shape->thread_scratch_bytes = FN(tile_copies)(&g) ? g.rows * g.stride * (int64_t)FN(tile_element_bytes) : 0;
   double each = aclpy_backward_cost(sizeof(REAL), sizeof(STORED), g.streaming);
   if (logarithm) each += aclpy_forward_cost(sizeof(REAL), sizeof(STORED), 0);

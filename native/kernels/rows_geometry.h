@@ -36,6 +36,7 @@ typedef struct aclpy_geometry {
 
 ACLPY_INLINE int64_t aclpy_round16(int64_t x) { return (x + 15) / 16 * 16; }
 
+/* Two rows of results (forward) or two operands (backward) stay in cache. */
 ACLPY_INLINE void aclpy_geometry_rows_(aclpy_geometry *g, int64_t real_bytes) {
   const int few = g->outer < 8 && g->n >= 2 * ACLPY_ROW_CHUNK;
   g->mode = few || g->n > ACLPY_SCRATCH_MAX / (2 * real_bytes) ? ACLPY_ROW_CHUNKS : ACLPY_ROWS;
@@ -66,10 +67,10 @@ ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t real_bytes) {
   g->chunk = g->group > 1 ? 1024 : 2048;
 }
 
-/* Returns 0, or -1 where the parameters make no sense. `tensors`: how many the kernel moves (for the cache decision).
- */
-ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t stored_bytes,
-                                     int64_t tensors) {
+/* Returns 0, or -1 where the parameters make no sense. `held`: tiles a thread holds in scratch at once; `tensors`: how
+ * many the kernel moves (for the cache decision). */
+ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t held,
+                                     int64_t stored_bytes, int64_t tensors) {
   g->outer = params[0];
   g->n = params[1];
   g->inner = params[2];
@@ -86,7 +87,7 @@ ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, i
   if (g->inner == 1) {
     aclpy_geometry_rows_(g, real_bytes);
   } else {
-    aclpy_geometry_tiles_(g, real_bytes);
+    aclpy_geometry_tiles_(g, held * real_bytes);
   }
   g->chunks = aclpy_ceil_div(g->rows, g->chunk);
   return 0;

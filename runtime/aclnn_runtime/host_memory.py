@@ -51,12 +51,13 @@ def memory_address(
     Raises
     ------
     AclError
-        107017 for a closed Buffer; 100000 for anything that is no dense memory in the machine's
+        107017 for a Buffer that is closed or was freed by its address; 100000 for anything that is no dense memory in the machine's
         byte order.
     """
     if isinstance(value, Buffer):
         if not value._open:
             value._refuse_closed(function, argument)
+        value._check_allocated(function, argument)
         return value._address, None, value
     if value is None:
         return 0, None, None

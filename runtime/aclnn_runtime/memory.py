@@ -155,6 +155,21 @@ class Buffer(Noun):
             "ACL_MEMCPY_DEVICE_TO_HOST)",
         )
 
+    def _check_allocated(self, function: str, argument: str) -> None:
+        # The native library would take freed memory for pageable host memory and write there.
+        info = ffi.new("aclpy_memory_info *")
+        lib.aclpy_memory_query(self._address, info)
+        if not info.kind:
+            fail(
+                function,
+                argument,
+                what="was freed by its address",
+                got=repr(self),
+                expected="a Buffer that has not been freed",
+                fix="free a buffer only after its last use",
+                status=INVALID_HANDLE,
+            )
+
     def _refuse_closed(self, function: str, argument: str = "buffer") -> NoReturn:
         fail(
             function,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# `make sanitize`: every C harness of this folder without sanitizers (memory figures and forks among busy threads can
-# only be checked there), then with the address and undefined-behaviour sanitizers, then with the thread sanitizer.
+# `make sanitize`: the engine's C harnesses without sanitizers (memory figures and forks among busy threads can only be
+# checked there), then every harness of this folder with the address and undefined-behaviour sanitizers, then with the thread sanitizer.
 # Harnesses are found by name: a new *.c file here is run without further ado.
 
 SANITIZE_OUT := build/sanitize
@@ -15,9 +15,16 @@ SANITIZE_ENVIRONMENT := TSAN_OPTIONS=die_after_fork=0:halt_on_error=1 ASAN_OPTIO
 # Older thread sanitizers do not start where addresses are spread too far; without randomisation they do.
 SANITIZE_RUN := $(shell setarch "$$(uname -m)" -R true >/dev/null 2>&1 && echo setarch "$$(uname -m)" -R)
 
+# Without sanitizers only the engine is built: it knows no kernel, and the Python suite runs the kernels as shipped.
+ifeq ($(SANITIZE_NOW),plain)
+SANITIZE_LIBRARY := $(wildcard native/engine/*.c)
+SANITIZE_KERNELS :=
+SANITIZE_HARNESSES := $(wildcard tests/native/engine_*.c)
+else
 SANITIZE_LIBRARY := $(wildcard native/engine/*.c native/dispatch/*.c)
 SANITIZE_KERNELS := $(wildcard native/kernels/*.c)
 SANITIZE_HARNESSES := $(wildcard tests/native/*.c)
+endif
 SANITIZE_HEADERS := $(wildcard native/*/*.h tests/native/*.h)
 # Only asked for when it is needed: reading the Makefile stays quick.
 SANITIZE_ISAS = $(shell $(SANITIZE_PYTHON) tools/kernel_list.py --machine "$$(uname -m)" --print-isas)
