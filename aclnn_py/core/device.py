@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aclnn_native import lib
+from aclnn_py.core.arguments import integers
 from aclnn_py.core.desc import TensorDesc
 from aclnn_py.core.dtype import DType, aclDataType, as_dtype
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
-from aclnn_py.core.tensor import Tensor, create_tensor, integers
+from aclnn_py.core.tensor import Tensor, create_tensor
 from aclnn_runtime import Device as RuntimeDevice
 from aclnn_runtime import aclrtMemcpyKind, raise_last
 

@@ -142,6 +142,8 @@ def as_dtype(value: DTypeLike | DType | int | str) -> DType:
         return by_value[int(value)]
     if isinstance(value, str) and value.lower() in _SPELLINGS:
         return _SPELLINGS[value.lower()]
+    if value is None:  # NumPy reads it as float64
+        raise KeyError(value)
     try:
         return _BY_NUMPY[np.dtype(cast("Any", value)).newbyteorder("=")]
     except TypeError:

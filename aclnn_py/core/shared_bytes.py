@@ -40,7 +40,8 @@ def shared_bytes(function: str, address: int, nbytes: int) -> np.ndarray[Any, An
         107000 where they do not lie inside one live allocation.
     """
     info = ffi.new("aclpy_memory_info *")
-    lib.aclpy_memory_query(address, info)
+    if 0 <= address < 2**64:
+        lib.aclpy_memory_query(address, info)
     base, size = int(info.base), int(info.size)
     inside = info.kind and base <= address and address + nbytes <= base + size
     if not inside or lib.aclpy_memory_retain(base):

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from aclnn_native import ffi, lib
+from aclnn_py.core.arguments import integer, integers
 from aclnn_py.core.desc import TensorDesc, row_major_strides
 from aclnn_py.core.dlpack import export_dlpack
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
@@ -20,26 +20,7 @@ from aclnn_runtime.noun import HandleNoun
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Tensor", "create_tensor", "integers"]
-
-
-def integers(function: str, argument: str, values: object) -> tuple[int, ...]:
-    """A sequence of ``int64_t`` as a tuple; anything else is status 161002 with a sentence."""
-    try:
-        found = tuple(operator.index(value) for value in values)  # type: ignore[attr-defined]
-    except TypeError:
-        found = None
-    if found is None or any(not -(2**63) <= value < 2**63 for value in found):
-        raise operator_error(
-            PARAM_INVALID,
-            function,
-            argument,
-            "is no sequence of int64_t",
-            got=f"{type(values).__name__} {values!r}"[:120],
-            expected="a sequence of integers from -2**63 to 2**63 - 1",
-            fix=f"pass {argument} as a tuple of ints",
-        )
-    return found
+__all__ = ["Tensor", "create_tensor"]
 
 
 class Tensor(HandleNoun):
@@ -162,7 +143,7 @@ class Tensor(HandleNoun):
             if strides is None
             else integers("Tensor.view", "strides", strides)
         )
-        start = self.offset if offset is None else integers("Tensor.view", "offset", [offset])[0]
+        start = self.offset if offset is None else integer("Tensor.view", "offset", offset)
         if len(steps) != len(dims):
             _refuse_view("strides", f"{len(steps)} strides for {len(dims)} dimensions", self._desc)
         desc = TensorDesc(
@@ -236,7 +217,11 @@ class Tensor(HandleNoun):
         _check(lib.aclpy_memory_wait(address), AclError)
         strides = row_major_strides(desc.shape) if desc.is_contiguous else desc.strides
         start = desc.offset * dtype.itemsize - low
-        steps = [stride * dtype.itemsize for stride in strides]
+        # NumPy wants strides within bounds along axes of one element, too; they move nothing.
+        steps = [
+            dtype.itemsize * (1 if size == 1 else stride)
+            for size, stride in zip(desc.shape, strides, strict=True)
+        ]
         view: np.ndarray[Any, Any] = np.ndarray(desc.shape, dtype, raw, start, steps)
         return view
 
@@ -248,11 +233,13 @@ def create_tensor(desc: TensorDesc, data: Buffer | int | None = None) -> Tensor:
 
 def _make(desc: TensorDesc, address: int, owner: object) -> Tensor:
     handle, layout = ffi.new("aclpy_handle *"), ffi.new("uint64_t *")
+    # Row-major strides of absurd sizes pass 63 bits. They wrap in C; phase 1 reports the sizes.
+    strides = [(stride + 2**63) % 2**64 - 2**63 for stride in desc.strides]
     status = lib.aclpy_tensor_create(
         desc.shape,
         len(desc.shape),
         desc.dtype_value,
-        desc.strides,
+        strides,
         desc.offset,
         desc.format_value,
         desc.storage_shape,

@@ -7,11 +7,12 @@ import operator
 from typing import TYPE_CHECKING, NoReturn
 
 from aclnn_native import lib
+from aclnn_py.core.arguments import integer, integers
 from aclnn_py.core.desc import TensorDesc, row_major_strides
 from aclnn_py.core.dtype import aclDataType, as_dtype
 from aclnn_py.core.errors import PARAM_INVALID, PARAM_NULLPTR, operator_error
 from aclnn_py.core.format import aclFormat
-from aclnn_py.core.tensor import Tensor, create_tensor, integers
+from aclnn_py.core.tensor import Tensor, create_tensor
 from aclnn_py.twophase import Executor
 from aclnn_runtime import AclnnError, raise_last
 
@@ -95,8 +96,8 @@ def aclCreateTensor(
     if len(steps) != len(dims):
         _invalid(function, "stride", f"{len(steps)} strides", f"{len(dims)}, one for each viewDim")
     storage = dims if storageDims is None else integers(function, "storageDims", storageDims)
-    start = integers(function, "offset", (offset,))[0]
-    number = integers(function, "format", (format,))[0]
+    start = integer(function, "offset", offset)
+    number = integer(function, "format", format, bits=32)
     data = _memory(function, "tensorData", tensorData)
     desc = TensorDesc(dims, steps, start, storage, _dtype_number(dataType), number)
     return create_tensor(desc, data)
@@ -259,7 +260,7 @@ def _set_address(
 ) -> None:
     if tensor is not None and not isinstance(tensor, Tensor):
         _invalid(function, "tensor", repr(tensor), "a Tensor")
-    position = integers(function, "index", (index,))[0]
+    position = integer(function, "index", index)
     address = _memory(function, "addr", addr)
     status = lib.aclpy_executor_set_address(
         0 if executor is None else _executor_handle(executor),
@@ -284,7 +285,7 @@ def _set_in_list(
     if tensors is None:
         _set_address(function, executor, ir_index, None, addr)
         return
-    position = integers(function, "relativeIndex", (relative_index,))[0]
+    position = integer(function, "relativeIndex", relative_index)
     if not 0 <= position < len(tensors):
         _invalid(function, "relativeIndex", str(position), f"0 to {len(tensors) - 1}")
     _set_address(function, executor, ir_index, tensors[position], addr)
@@ -322,7 +323,7 @@ def _memory(function: str, argument: str, data: Buffer | int | None) -> Buffer |
 
 def _dtype_number(value: aclDataType | DTypeLike | str) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
-        return int(value)
+        return integer("aclCreateTensor", "dataType", value, bits=32)
     try:
         return as_dtype(value).value
     except KeyError:

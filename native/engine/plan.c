@@ -140,10 +140,10 @@ static void judge_size_(struct eng_plan *plan) {
   double cost_ns = 0;
   plan->small = true;
   for (int32_t i = 0; i < plan->n_steps; i++) {
-    if (plan->steps[i].run == NULL) plan->small = false;
+    if (plan->steps[i].run == NULL) plan->calls = true;
     cost_ns += plan->steps[i].shape.cost_ns;
   }
-  if (!(cost_ns <= INLINE_NS)) plan->small = false; /* a cost that is not a number counts as large */
+  if (plan->calls || !(cost_ns <= INLINE_NS)) plan->small = false; /* a cost that is not a number counts as large */
 }
 
 int32_t aclpy_plan_create(const aclpy_plan_desc *desc, aclpy_handle *handle) {

@@ -18,6 +18,7 @@ struct eng_plan {
   uint32_t flags;
   uint64_t workspace_bytes;
   int32_t n_slots, n_steps, n_hazards;
+  bool calls; /* some step is a call into foreign code */
   bool small; /* kernels only, at most 10 microseconds together: may run on the calling thread */
   aclpy_slot_desc *slots;
   aclpy_step_desc *steps;

@@ -81,8 +81,9 @@ static void help_(struct job_ *job) {
   if (atomic_fetch_sub(&job->helpers, 1) == 1 && job->caller_parked) eng_unpark(job->caller);
 }
 
+/* Longer than elsewhere: waking a helper costs more than many a job is worth, and one job often follows another. */
 static void spin_for_job_(void) {
-  for (int round = eng_spin_rounds(); round > 0 && atomic_load_explicit(&listed_, memory_order_relaxed) == 0; round--) {
+  for (int round = 16 * eng_spin_rounds(); round > 0 && atomic_load_explicit(&listed_, memory_order_relaxed) == 0; round--) {
     eng_spin_pause();
   }
 }

@@ -55,6 +55,12 @@ struct eng_task *eng_queue_next(struct eng_queue *queue) {
   return &queue->head->tasks[queue->head_index++];
 }
 
+const struct eng_task *eng_queue_first(const struct eng_queue *queue) {
+  bool stepped = queue->head_index == BLOCK_TASKS;
+  const struct eng_block *block = stepped ? queue->head->next : queue->head;
+  return &block->tasks[stepped ? 0 : queue->head_index];
+}
+
 void eng_queue_rewind(struct eng_queue *queue) {
   if (queue->head != queue->tail) return; /* the reader has yet to step into the last block */
   queue->head_index = 0;

@@ -26,6 +26,8 @@ struct eng_task *eng_queue_reserve(struct eng_queue *queue);
 static inline void eng_queue_commit(struct eng_queue *queue) { queue->tail_index++; }
 /* Reader: the next task; there must be one. It stays in place until the next call. */
 struct eng_task *eng_queue_next(struct eng_queue *queue);
+/* Reader: what eng_queue_next would give. */
+const struct eng_task *eng_queue_first(const struct eng_queue *queue);
 /* With both sides at rest and nothing queued: starts over at the beginning of the block, which is warm in the cache. */
 void eng_queue_rewind(struct eng_queue *queue);
 /* Calls `visit` for each of the next `count` tasks without moving the reader. */

@@ -35,7 +35,7 @@ struct eng_stream {
   struct eng_stream *previous, *next; /* the context's list, under the context's lock */
 
   pthread_mutex_t lock; /* everything down to `failure`, unless noted */
-  struct eng_queue queue;      /* the reader's side belongs to the worker */
+  struct eng_queue queue;      /* the reader's side belongs to the worker, or to whom it is lent */
   uint64_t queued;             /* tasks ever put into the queue */
   _Atomic uint64_t visible;    /* of these, how many the worker may take; behind `queued` during an inline run */
   _Atomic uint64_t submitted;  /* tasks ever accepted, inline ones included */
@@ -46,6 +46,8 @@ struct eng_stream {
   bool worker_started;
   bool joined;                 /* somebody joins the worker, or it has detached itself */
   bool worker_sleeping;
+  bool worker_running;         /* the reader's side of the queue is the worker's just now */
+  bool lent;                   /* it is a synchroniser's, which runs the tasks it waits for itself (sync.c) */
   bool stolen;                 /* shutdown has dropped the queue */
   bool stop_seen;              /* shutdown has been here (under the list of workers' lock) */
   struct eng_parker parker;    /* where the idle worker sleeps: part of the stream, so that it outlives the worker */
@@ -57,7 +59,7 @@ struct eng_stream {
 
   atomic_bool failed;      /* `failure` is set */
   atomic_int activity;     /* enum eng_activity */
-  uint64_t taken;          /* worker only: tasks taken out of the queue */
+  _Atomic uint64_t taken;  /* tasks taken out of the queue, by whoever has its reader's side */
   struct eng_scratch scratch; /* whoever runs the current task */
 };
 
@@ -106,6 +108,8 @@ void eng_stream_fail(struct eng_stream *stream, struct eng_task *task, int32_t s
 
 /* ---- the worker ---- */
 
+/* By whoever has the reader's side: runs the next task, drops it and counts it as completed. */
+void eng_stream_run_next(struct eng_stream *stream);
 int32_t eng_worker_start(struct eng_stream *stream, const char *function); /* under the stream's lock */
 /* Around foreign code inside a task. False: the engine shuts down, do not enter. */
 bool eng_worker_enter_foreign(void);

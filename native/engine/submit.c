@@ -40,8 +40,10 @@ static int32_t put_(struct eng_stream *stream, const struct eng_task *task, cons
                         memory_order_release);
   if (!stream->inline_busy) {
     atomic_store_explicit(&stream->visible, stream->queued, memory_order_release);
-    *wake = stream->worker_sleeping;
-    stream->worker_sleeping = false;
+    if (!stream->lent) { /* its borrower looks for new tasks when it gives the queue back */
+      *wake = stream->worker_sleeping;
+      stream->worker_sleeping = false;
+    }
   }
   return ACLPY_ACL_SUCCESS;
 }

@@ -4,6 +4,7 @@
 #include "aclpy_status.h"
 #include "failure.h"
 #include "memory.h"
+#include "plan.h"
 #include "stream.h"
 
 struct eng_sync_waiter {
@@ -40,8 +41,53 @@ static void remove_(struct eng_stream *stream, struct eng_sync_waiter *waiter) {
 
 static bool reached_(struct eng_stream *stream, uint64_t target) { return atomic_load(&stream->completed) >= target; }
 
+/* ---- a synchroniser lends its thread ----
+ *
+ * Waking a sleeping worker takes longer than many a task. So a thread that waits for a stream whose worker has not
+ * begun yet runs the tasks itself, in order, as far as it waits for them and as they are our own code: never host
+ * functions, which belong on the stream's thread, and never a wait that would block. */
+
+static bool lendable_(const struct eng_task *task) {
+  if (task->kind != ENG_TASK_RUN) return eng_task_ready(task);
+  if (task->work != ENG_WORK_PLAN) return task->work != ENG_WORK_FOREIGN;
+  return !task->u.plan.plan->calls;
+}
+
+static bool waiting_(struct eng_stream *stream) {
+  return atomic_load_explicit(&stream->visible, memory_order_acquire) !=
+         atomic_load_explicit(&stream->taken, memory_order_relaxed);
+}
+
+static bool borrow_(struct eng_stream *stream) {
+  pthread_mutex_lock(&stream->lock);
+  bool free = !stream->worker_running && !stream->lent && !stream->inline_busy && !eng_stopping() && waiting_(stream);
+  if (free) stream->lent = true;
+  pthread_mutex_unlock(&stream->lock);
+  return free;
+}
+
+static void give_back_(struct eng_stream *stream) {
+  pthread_mutex_lock(&stream->lock);
+  stream->lent = false;
+  bool wake = stream->worker_sleeping && (waiting_(stream) || stream->closing || eng_stopping());
+  if (wake) stream->worker_sleeping = false;
+  pthread_mutex_unlock(&stream->lock);
+  if (wake) eng_unpark(&stream->parker);
+}
+
+static void lend_a_hand_(struct eng_stream *stream, uint64_t target) {
+  if (eng_self()->worker_of != NULL || !borrow_(stream)) return;
+  while (!eng_stopping() && !reached_(stream, target) && waiting_(stream) &&
+         lendable_(eng_queue_first(&stream->queue))) {
+    eng_stream_run_next(stream);
+  }
+  give_back_(stream);
+}
+
 bool eng_stream_drain(struct eng_stream *stream) {
   uint64_t target = atomic_load(&stream->submitted);
+  if (reached_(stream, target)) return true;
+  lend_a_hand_(stream, target);
   if (reached_(stream, target)) return true;
   for (int round = eng_spin_rounds(); round > 0; round--) {
     eng_spin_pause();

@@ -34,9 +34,13 @@ static void complete_(struct eng_stream *stream) {
   if (completed >= atomic_load(&stream->next_target)) eng_stream_wake_waiters(stream);
 }
 
-static void run_next_(struct eng_stream *stream) {
+static uint64_t taken_(struct eng_stream *stream) {
+  return atomic_load_explicit(&stream->taken, memory_order_relaxed);
+}
+
+void eng_stream_run_next(struct eng_stream *stream) {
   struct eng_task *task = eng_queue_next(&stream->queue);
-  stream->taken++;
+  atomic_store_explicit(&stream->taken, taken_(stream) + 1, memory_order_relaxed);
   int32_t status = eng_task_run(stream, task);
   if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(stream, task, status);
   eng_task_drop(task);
@@ -48,32 +52,51 @@ static void drop_rest_(struct eng_stream *stream) {
   pthread_mutex_lock(&stream->lock);
   bool mine = !stream->stolen;
   stream->stolen = true;
-  uint64_t left = stream->queued - stream->taken;
+  uint64_t left = stream->queued - taken_(stream);
   pthread_mutex_unlock(&stream->lock);
   if (mine) eng_queue_peek(&stream->queue, left, eng_task_drop);
 }
 
-/* True when there is something to run; false when the worker has to end. Sleeps in between. */
+/* Under the lock, with nothing to run: whether nothing can come any more. */
+static bool at_end_(const struct eng_stream *stream) {
+  return eng_stopping() || (stream->closing && !stream->inline_busy && stream->queued == taken_((struct eng_stream *)stream));
+}
+
+/* True when there is something to run, and the queue is the worker's; false when the worker has to end. Sleeps in
+ * between, also while the queue is lent. */
 static bool await_work_(struct eng_stream *stream) {
   for (int round = eng_spin_rounds(); round > 0; round--) {
-    if (atomic_load_explicit(&stream->visible, memory_order_acquire) != stream->taken) return true;
+    if (atomic_load_explicit(&stream->visible, memory_order_acquire) != taken_(stream)) break;
     eng_spin_pause();
   }
+  bool work = true;
   pthread_mutex_lock(&stream->lock);
-  while (atomic_load_explicit(&stream->visible, memory_order_relaxed) == stream->taken) {
-    if (eng_stopping() || (stream->closing && !stream->inline_busy && stream->queued == stream->taken)) {
-      pthread_mutex_unlock(&stream->lock);
-      return false;
+  while (stream->lent || atomic_load_explicit(&stream->visible, memory_order_relaxed) == taken_(stream)) {
+    if (!stream->lent) {
+      if (at_end_(stream)) {
+        work = false;
+        break;
+      }
+      if (stream->queued == taken_(stream)) eng_queue_rewind(&stream->queue);
     }
-    if (stream->queued == stream->taken) eng_queue_rewind(&stream->queue);
     stream->worker_sleeping = true;
     pthread_mutex_unlock(&stream->lock);
     eng_park(&stream->parker);
     pthread_mutex_lock(&stream->lock);
     stream->worker_sleeping = false;
   }
+  stream->worker_running = work;
   pthread_mutex_unlock(&stream->lock);
-  return true;
+  return work;
+}
+
+static void run_all_(struct eng_stream *stream) {
+  while (!eng_stopping() && atomic_load_explicit(&stream->visible, memory_order_acquire) != taken_(stream)) {
+    eng_stream_run_next(stream);
+  }
+  pthread_mutex_lock(&stream->lock);
+  stream->worker_running = false;
+  pthread_mutex_unlock(&stream->lock);
 }
 
 static void enlist_(struct eng_stream *stream) {
@@ -121,9 +144,7 @@ static void *worker_(void *arg) {
   struct eng_thread *self = eng_self();
   self->worker_of = stream;
   while (await_work_(stream)) {
-    while (!eng_stopping() && atomic_load_explicit(&stream->visible, memory_order_acquire) != stream->taken) {
-      run_next_(stream);
-    }
+    run_all_(stream);
     if (eng_stopping()) break;
   }
   if (eng_stopping()) drop_rest_(stream);
@@ -158,7 +179,7 @@ static void stop_one_(struct eng_stream *stream) {
   pthread_mutex_lock(&stream->lock);
   bool steal = !stream->stolen && atomic_load(&stream->activity) == ENG_FOREIGN;
   if (steal) stream->stolen = true;
-  uint64_t left = steal ? stream->queued - stream->taken : 0;
+  uint64_t left = steal ? stream->queued - taken_(stream) : 0;
   pthread_mutex_unlock(&stream->lock);
   if (steal) eng_queue_peek(&stream->queue, left, eng_task_drop);
   pthread_mutex_lock(&list_lock_);

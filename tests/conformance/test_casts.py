@@ -127,6 +127,17 @@ def test_log_softmax_casts_its_input(device, stream, dtype, target, layout):
     assert oracle.same_bits(got, same)
 
 
+@pytest.mark.parametrize(("target", "bits"), [(ml_dtypes.bfloat16, 8), (np.float16, 11)])
+def test_double_is_rounded_once(device, stream, target, bits):
+    """A hair above a tie of the target, and nearer to it than float32 can tell."""
+    tie = 1 + 2.0**-bits
+    row = np.array([[tie + 2.0**-40, tie, tie - 2.0**-40, -tie - 2.0**-40, 0.0]])
+    got, _ = invoke(device, stream, "LogSoftmax", [row], 1, out_dtype=np.dtype(target))
+    once = np.array([[1 + 2.0 ** (1 - bits), 1, 1, -1 - 2.0 ** (1 - bits), 0]]).astype(target)
+    same, _ = invoke(device, stream, "LogSoftmax", [once], 1)
+    assert oracle.same_bits(got, same)
+
+
 def test_the_orders_of_cast_are_told_apart(device, stream):
     """float16 -> float32: softmax rounds before widening, logsoftmax widens before computing."""
     array = np.random.default_rng(5).normal(size=(4, 50)).astype(np.float16)

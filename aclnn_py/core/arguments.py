@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Integers out of what callers pass: status 161002 with a sentence for anything else."""
+
+from __future__ import annotations
+
+import operator
+from typing import NoReturn
+
+from aclnn_py.core.errors import PARAM_INVALID, operator_error
+
+__all__ = ["integer", "integers"]
+
+
+def integers(function: str, argument: str, values: object) -> tuple[int, ...]:
+    """A sequence of ``int64_t`` as a tuple.
+
+    Raises
+    ------
+    AclnnError
+        161002 for anything else.
+    """
+    try:
+        found = tuple(operator.index(value) for value in values)  # type: ignore[attr-defined]
+    except TypeError:
+        found = None
+    if found is None or any(not -(2**63) <= value < 2**63 for value in found):
+        _refuse(
+            function,
+            argument,
+            "is no sequence of int64_t",
+            values,
+            "a sequence of integers from -2**63 to 2**63 - 1",
+            f"pass {argument} as a tuple of ints",
+        )
+    return found
+
+
+def integer(function: str, argument: str, value: object, bits: int = 64) -> int:
+    """A signed integer of `bits` bits.
+
+    Raises
+    ------
+    AclnnError
+        161002 for anything else.
+    """
+    try:
+        found = operator.index(value)  # type: ignore[arg-type]  # asking is the test
+    except TypeError:
+        found = None
+    if found is None or not -(2 ** (bits - 1)) <= found < 2 ** (bits - 1):
+        _refuse(
+            function,
+            argument,
+            f"is no int{bits}_t",
+            value,
+            f"an integer from -2**{bits - 1} to 2**{bits - 1} - 1",
+            f"pass {argument} as an int",
+        )
+    return found
+
+
+def _refuse(
+    function: str, argument: str, what: str, value: object, expected: str, fix: str
+) -> NoReturn:
+    raise operator_error(
+        PARAM_INVALID,
+        function,
+        argument,
+        what,
+        got=f"{type(value).__name__} {value!r}"[:120],
+        expected=expected,
+        fix=fix,
+    )
