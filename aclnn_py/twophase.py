@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from operator import index
@@ -244,11 +245,16 @@ class Operator:
                 self._plan([tensor.desc for tensor in known], values),
                 {backend.name: backend for backend in BACKENDS},
             )
-            entry = _Entry(native)
-            while len(self.plans) >= _PLANS_KEPT:
-                self.plans.pop(next(iter(self.plans)), None)
-            self.plans[key] = entry
+            entry = self._remember(key, _Entry(native))
         return entry, known
+
+    def _remember(self, key: tuple[object, ...], entry: _Entry) -> _Entry:
+        """Keep a plan; where another thread was faster, its plan is the one that counts."""
+        # Without a lock, which a fork or a finalizer could leave held: each step is atomic.
+        while len(self.plans) >= _PLANS_KEPT:
+            with suppress(RuntimeError, StopIteration):  # changed or cleared by another thread
+                self.plans.pop(next(iter(self.plans)), None)
+        return self.plans.setdefault(key, entry)
 
     def _plan(self, descs: Sequence[TensorDesc | None], values: Sequence[object]) -> Plan:
         return make_plan(self.spec, descs, values)

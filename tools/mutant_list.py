@@ -114,9 +114,9 @@ MUTANTS = (
     ),
     Mutant(
         "stale plan: other settings, old plans",
-        "aclnn_py/twophase.py",
-        "        settings.on_change(self.plans.clear)\n",
-        "",
+        "aclnn_py/core/settings.py",
+        "    for listener in _listeners:\n",
+        "    for listener in _listeners[:0]:\n",
         PHASE1,
     ),
     Mutant(

@@ -101,9 +101,14 @@ class Copy:
         return done.returncode == 0, (failed or lines or [""])[0][:110]
 
 
+# cmake and ninja of the environment that runs this come before the system's.
+_PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+_ENVIRONMENT = {**os.environ, "PATH": _PATH}
+
+
 def _output(*command: str) -> str:
     done = subprocess.run(  # noqa: S603  # commands written in this file
-        command, cwd=ROOT, capture_output=True, text=True, check=False
+        command, cwd=ROOT, capture_output=True, text=True, check=False, env=_ENVIRONMENT
     )
     if done.returncode:
         lines = (done.stdout + done.stderr).splitlines()

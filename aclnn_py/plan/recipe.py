@@ -133,6 +133,7 @@ class Recipe:
                 expected=f"a type that {value.dtype} casts to (see aclnn-py ops)",
                 fix=f"give {name} the dtype of the inputs, or another one of the cast table",
             )
+        self.runs_on_ai_cpu |= "DOUBLE" in (value.dtype.name, dtype.name)
         key = f"{value.dtype.kernel}_{dtype.kernel or dtype.name.lower()}"
         result = self._new_item(f"cast to {dtype}", dtype, value.shape)
         text = f"{value.dtype} -> {dtype}, {prod(value.shape)} elements"
@@ -149,8 +150,9 @@ class Recipe:
     ) -> Value:
         """A compute step whose output has the dtype and shape of its first input."""
         first = inputs[0]
-        self.runs_on_ai_cpu |= first.dtype.name == "DOUBLE"
-        if reserve_bytes and not self.runs_on_ai_cpu:
+        on_ai_cpu = first.dtype.name == "DOUBLE"
+        self.runs_on_ai_cpu |= on_ai_cpu
+        if reserve_bytes and not on_ai_cpu:
             self._items.append(
                 Item(f"{name} kernel workspace", reserve_bytes, self._next, self._next)
             )

@@ -49,7 +49,8 @@ class Step:
     text : str
         One line for `explain`.
     serial : bool
-        Whether elements must be written in order by one thread (an output that overlaps itself).
+        Whether one thread must write all elements, because an output overlaps itself: an element
+        written twice then holds one of its values, whole, and the same one for any thread count.
     """
 
     name: str

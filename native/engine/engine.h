@@ -124,7 +124,8 @@ int32_t aclpy_event_query(aclpy_handle event, int32_t *recorded); /* NOT_READY 0
 int32_t aclpy_event_elapsed_ms(aclpy_handle start, aclpy_handle end, float *ms);
 
 /* Any work in stream order on the stream's worker. `run` returns a status; a failure surfaces at the next
- * synchronise of the stream with `token`. `drop` is called exactly once, run or not. Used by host functions. */
+ * synchronise of the stream with `token`. `drop` is called exactly once, run or not, also when this call itself fails.
+ * Used by host functions. */
 typedef int32_t (*aclpy_task_run)(void *arg);
 typedef void (*aclpy_task_drop)(void *arg);
 int32_t aclpy_submit(aclpy_handle ctx, aclpy_handle stream, const char *label, aclpy_task_run run,

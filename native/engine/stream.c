@@ -68,6 +68,10 @@ static bool close_(struct eng_stream *stream, bool released) {
 }
 
 void eng_stream_finish_waiting(struct eng_stream *stream) {
+  if (eng_self()->worker_of == stream) { /* a host function ends its own stream's context: waiting would never end */
+    eng_stream_finish_later(stream);
+    return;
+  }
   (void)close_(stream, false);
   if (!eng_stream_drain(stream)) return; /* shutdown: the worker may never end, so the stream is left behind */
   eng_worker_join(stream);

@@ -34,7 +34,7 @@ static void complete_(struct eng_stream *stream) {
   if (completed >= atomic_load(&stream->next_target)) eng_stream_wake_waiters(stream);
 }
 
-static uint64_t taken_(struct eng_stream *stream) {
+static uint64_t taken_(const struct eng_stream *stream) {
   return atomic_load_explicit(&stream->taken, memory_order_relaxed);
 }
 
@@ -59,7 +59,7 @@ static void drop_rest_(struct eng_stream *stream) {
 
 /* Under the lock, with nothing to run: whether nothing can come any more. */
 static bool at_end_(const struct eng_stream *stream) {
-  return eng_stopping() || (stream->closing && !stream->inline_busy && stream->queued == taken_((struct eng_stream *)stream));
+  return eng_stopping() || (stream->closing && !stream->inline_busy && stream->queued == taken_(stream));
 }
 
 /* True when there is something to run, and the queue is the worker's; false when the worker has to end. Sleeps in

@@ -51,8 +51,8 @@ def memory_address(
     Raises
     ------
     AclError
-        107017 for a Buffer that is closed or was freed by its address; 100000 for anything that is no dense memory in the machine's
-        byte order.
+        107017 for a Buffer that is closed or was freed by its address; 100000 for anything that is
+        no dense memory in the machine's byte order.
     """
     if isinstance(value, Buffer):
         if not value._open:

@@ -41,14 +41,23 @@ class Buffer(Noun):
         Size as requested [bytes].
     """
 
-    __slots__ = ("_address", "_identity", "_is_host", "_keepalive", "_nbytes", "_shared")
+    __slots__ = (
+        "_address",
+        "_frees_itself",
+        "_identity",
+        "_is_host",
+        "_keepalive",
+        "_nbytes",
+        "_shared",
+    )
     _door = "Device.malloc(), aclrtMalloc() or aclrtMallocHost()"
     _address: int
     _nbytes: int
     _is_host: bool
-    # Of the allocation, where the object frees it; 0 where only aclrtFree does. The address alone
-    # would not do: it may have been freed by hand and given to somebody else.
+    # Of the allocation. The address alone would not do: it may have been freed by hand and given
+    # to somebody else.
     _identity: int
+    _frees_itself: bool
     _shared: bool
     _keepalive: object
 
@@ -67,7 +76,8 @@ class Buffer(Noun):
         buffer._address = address
         buffer._nbytes = nbytes
         buffer._is_host = is_host
-        buffer._identity = _identity_of(address) if frees_itself else 0
+        buffer._identity = _identity_of(address)
+        buffer._frees_itself = frees_itself
         buffer._shared = False
         buffer._keepalive = keepalive
         return buffer
@@ -120,7 +130,7 @@ class Buffer(Noun):
         # Adopted half-way means that there is nothing to free yet.
         if getattr(self, "_shared", False):
             lib.aclpy_memory_release(self._address)
-        if getattr(self, "_identity", 0) and self._open:
+        if getattr(self, "_frees_itself", False) and self._open:
             self._open = False
             lib.aclpy_memory_discard(self._address, self._identity)
 
@@ -155,19 +165,18 @@ class Buffer(Noun):
             "ACL_MEMCPY_DEVICE_TO_HOST)",
         )
 
-    def _check_allocated(self, function: str, argument: str) -> None:
-        # The native library would take freed memory for pageable host memory and write there.
-        info = ffi.new("aclpy_memory_info *")
-        lib.aclpy_memory_query(self._address, info)
-        if not info.kind:
+    def _check_allocated(self, function: str, argument: str, status: int = INVALID_HANDLE) -> None:
+        # The native library would take freed memory for pageable host memory and write there, or
+        # for the allocation that has the address now.
+        if _identity_of(self._address) != self._identity:
             fail(
                 function,
                 argument,
                 what="was freed by its address",
                 got=repr(self),
                 expected="a Buffer that has not been freed",
-                fix="free a buffer only after its last use",
-                status=INVALID_HANDLE,
+                fix="free a buffer once, and only after its last use",
+                status=status,
             )
 
     def _refuse_closed(self, function: str, argument: str = "buffer") -> NoReturn:
@@ -249,6 +258,8 @@ def _identity_of(address: int) -> int:
 
 def _free_open(buffer: Buffer, *, is_host: bool) -> None:
     address = buffer._address
+    function, argument = ("aclrtFreeHost", "hostPtr") if is_host else ("aclrtFree", "devPtr")
+    buffer._check_allocated(function, argument, PARAM_INVALID)
     # Closed before it is freed: from then on the address may be somebody else's.
     buffer._open = False
     status = lib.aclpy_free_host(address) if is_host else lib.aclpy_free(address)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # `make sanitize`: the engine's C harnesses without sanitizers (memory figures and forks among busy threads can only be
-# checked there), then every harness of this folder with the address and undefined-behaviour sanitizers, then with the thread sanitizer.
+# checked there), then every harness of this folder with the address and undefined-behaviour sanitizers, then with the
+# thread sanitizer.
 # Harnesses are found by name: a new *.c file here is run without further ado.
 
 SANITIZE_OUT := build/sanitize
@@ -26,8 +27,12 @@ SANITIZE_KERNELS := $(wildcard native/kernels/*.c)
 SANITIZE_HARNESSES := $(wildcard tests/native/*.c)
 endif
 SANITIZE_HEADERS := $(wildcard native/*/*.h tests/native/*.h)
-# Only asked for when it is needed: reading the Makefile stays quick.
-SANITIZE_ISAS = $(shell $(SANITIZE_PYTHON) tools/kernel_list.py --machine "$$(uname -m)" --print-isas)
+# Threads treat every ISA alike, so one is enough for the thread sanitizer; kernels take most of the time to compile.
+ifeq ($(SANITIZE_NOW),address)
+SANITIZE_ISAS := $(shell $(SANITIZE_PYTHON) tools/kernel_list.py --machine "$$(uname -m)" --print-isas)
+else
+SANITIZE_ISAS := baseline
+endif
 
 .PHONY: sanitize sanitize-plain sanitize-address sanitize-thread
 sanitize: ## the C harnesses of engine and kernels under ASan+UBSan and under TSan
@@ -37,6 +42,9 @@ sanitize: ## the C harnesses of engine and kernels under ASan+UBSan and under TS
 
 ifdef SANITIZE_NOW
 SANITIZE_HERE := $(SANITIZE_OUT)/$(SANITIZE_NOW)
+sanitize_comma := ,
+sanitize_empty :=
+sanitize_space := $(sanitize_empty) $(sanitize_empty)
 SANITIZE_CC := $(CC) $(SANITIZE_FLAGS) $(SANITIZE_$(SANITIZE_NOW))
 SANITIZE_OBJECTS := $(SANITIZE_LIBRARY:native/%.c=$(SANITIZE_HERE)/%.o) \
   $(foreach isa,$(SANITIZE_ISAS),$(SANITIZE_KERNELS:native/kernels/%.c=$(SANITIZE_HERE)/kernels-$(isa)/%.o))
@@ -46,17 +54,18 @@ SANITIZE_PROGRAMS := $(SANITIZE_HARNESSES:tests/native/%.c=$(SANITIZE_HERE)/%)
 sanitize-$(SANITIZE_NOW): $(SANITIZE_PROGRAMS:%=%.passed)
 	@echo "$(words $(SANITIZE_PROGRAMS)) harnesses pass ($(SANITIZE_NOW): $(SANITIZE_$(SANITIZE_NOW)))"
 
-$(SANITIZE_OUT)/kernel_list.inc: tools/kernel_list.py $(SANITIZE_KERNELS)
+$(SANITIZE_HERE)/kernel_list.inc: tools/kernel_list.py $(SANITIZE_KERNELS)
 	@mkdir -p $(@D)
-	@$(SANITIZE_PYTHON) tools/kernel_list.py --machine "$$(uname -m)" --output $@ $(SANITIZE_KERNELS)
+	@$(SANITIZE_PYTHON) tools/kernel_list.py --isas $(subst $(sanitize_space),$(sanitize_comma),$(SANITIZE_ISAS)) \
+	  --output $@ $(SANITIZE_KERNELS)
 
 $(SANITIZE_HERE)/engine/%.o: native/engine/%.c $(SANITIZE_HEADERS)
 	@mkdir -p $(@D)
 	@$(SANITIZE_CC) -c $< -o $@
 
-$(SANITIZE_HERE)/dispatch/%.o: native/dispatch/%.c $(SANITIZE_HEADERS) $(SANITIZE_OUT)/kernel_list.inc
+$(SANITIZE_HERE)/dispatch/%.o: native/dispatch/%.c $(SANITIZE_HEADERS) $(SANITIZE_HERE)/kernel_list.inc
 	@mkdir -p $(@D)
-	@$(SANITIZE_CC) -I$(SANITIZE_OUT) -c $< -o $@
+	@$(SANITIZE_CC) -I$(SANITIZE_HERE) -c $< -o $@
 
 define sanitize_kernels
 $(SANITIZE_HERE)/kernels-$(1)/%.o: native/kernels/%.c $(SANITIZE_HEADERS)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 import aclnn_py as acl
 
 _LINE = re.compile(r"(?P<gone>destroyed )?(?P<dtype>\w+)\[(?P<dims>[-\d,]*)\](?P<options>.*)")
@@ -98,3 +100,10 @@ def check_error(error: BaseException, status: int, *, operator=None, argument=No
         assert found[1].strip(), f"empty {line!r} in:\n{text}"
     assert error.hint, text
     return text
+
+
+def refused(status, argument, function, *values, **named) -> str:
+    """Call `function`, which must refuse; its text, after `check_error`."""
+    with pytest.raises(acl.AclError) as caught:
+        function(*values, **named)
+    return check_error(caught.value, status, argument=argument)

@@ -223,3 +223,74 @@ def test_memory_freed_under_a_queued_copy_lives_until_it_has_run(stream):
     acl.aclrtFreeHost(target)
     del source, target
     assert in_use() == before
+
+
+H2D, D2H = acl.ACL_MEMCPY_HOST_TO_DEVICE, acl.ACL_MEMCPY_DEVICE_TO_HOST
+
+
+def uses_of(address):
+    """Copies and fills of four bytes, from and to an address or Buffer."""
+    host = np.zeros(4, np.uint8)
+    other = acl.Device(0).malloc(4)
+    return (
+        lambda: acl.aclrtMemcpy(address, 4, host, 4, H2D),
+        lambda: acl.aclrtMemcpy(host, 4, address, 4, D2H),
+        lambda: acl.aclrtMemset(address, 4, 0, 4),
+        lambda: acl.aclrtMemcpyAsync(address, 4, other, 4, H2D, None),
+        lambda: acl.aclrtMemcpyAsync(other, 4, address, 4, H2D, None),
+        lambda: acl.aclrtMemsetAsync(address, 4, 0, 4, None),
+    )
+
+
+@pytest.mark.parametrize("address", [3, 0xDEAD0000, 2**64 - 2], ids=hex)
+def test_addresses_where_there_is_no_memory(address):
+    for use in uses_of(address):
+        with pytest.raises(acl.AclError) as caught:
+            use()
+        assert caught.value.status == 107000
+        assert "no memory" in str(caught.value)
+
+
+@pytest.mark.parametrize("behind", [0, 1, 31])
+@pytest.mark.parametrize("size", [1, 31, 64, 1000, 1 << 21])
+def test_addresses_behind_an_allocation(size, behind):
+    """Such an address is in no allocation, but it is no host memory either."""
+    with acl.Device(0).malloc(size) as buffer:
+        for use in uses_of(buffer.ptr + size + behind):
+            with pytest.raises(acl.AclError) as caught:
+                use()
+            assert caught.value.status == 107000
+            assert "behind the end" in str(caught.value)
+
+
+def test_a_buffer_freed_by_its_address_cannot_be_used():
+    buffer = acl.aclrtMalloc(256)
+    acl.aclrtFree(buffer.ptr)
+    for use in uses_of(buffer):
+        with pytest.raises(acl.AclError) as caught:
+            use()
+        assert caught.value.status == 107017
+        assert "freed by its address" in str(caught.value)
+
+
+def test_freeing_a_buffer_freed_by_its_address_frees_nobody_elses():
+    buffer = acl.aclrtMalloc(256)
+    acl.aclrtFree(buffer.ptr)
+    others = [acl.aclrtMalloc(256) for _ in range(20)]
+    before = in_use()
+    for free in (buffer.close, lambda: acl.aclrtFree(buffer)):
+        with pytest.raises(acl.AclError) as caught:
+            free()
+        assert caught.value.status == 107000
+    assert in_use() == before
+    for other in others:
+        acl.aclrtFree(other)
+
+
+def test_host_memory_given_by_its_address():
+    host = np.arange(1 << 12, dtype=np.uint8)
+    with acl.Device(0).malloc(host.nbytes) as buffer:
+        acl.aclrtMemcpy(buffer, host.nbytes, host.ctypes.data, host.nbytes, H2D)
+        back = np.zeros_like(host)
+        acl.aclrtMemcpy(back.ctypes.data + 1, 100, buffer.ptr + 1, 100, D2H)
+    assert back[1:101].tolist() == host[1:101].tolist()

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
 import aclnn_py as acl
+from aclnn_py import twophase
 from aclnn_py.core import settings
 from support import oracle
 from support.problems import FORWARD, OPERATORS, Call, is_cache_hit, staged
@@ -228,14 +231,46 @@ def test_copy_tasks_are_never_cached(device, stream, soc, line, hits):
             stream.synchronize()
 
 
-def test_double_work_is_never_cached(device, fresh, stream):
+@pytest.mark.parametrize(
+    ("operator", "dtype", "out_dtype"),
+    [
+        ("LogSoftmax", np.float64, np.float64),
+        ("LogSoftmax", np.float64, np.float32),
+        ("Softmax", np.float32, np.float64),
+        ("SoftmaxBackward", np.float16, np.float64),
+    ],
+)
+def test_double_work_is_never_cached(device, fresh, stream, operator, dtype, out_dtype):
     for _ in range(2):
-        call = Call(device, "LogSoftmax", dtype=np.float64)
+        call = Call(device, operator, dtype=dtype, out_dtype=out_dtype)
         call.plan()
         assert not is_cache_hit(call.executor)
         acl.aclDestroyAclOpExecutor(call.executor)
         call.go(stream)
         call.assert_right()
+
+
+def test_two_threads_that_plan_the_same_call_share_its_plan(device, fresh, monkeypatch):
+    """Two plans would be two entries of the emulated cache, of which one never hits again."""
+    both, made = threading.Barrier(2), twophase.make_plan
+
+    def slow(*arguments):
+        both.wait(20)
+        return made(*arguments)
+
+    monkeypatch.setattr(twophase, "make_plan", slow)
+    found = []
+
+    def plan():
+        found.append(Call(device, "Softmax").plan())
+
+    threads = [threading.Thread(target=plan) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    first, second = found
+    assert first.plan is second.plan
 
 
 # ---- addresses between the phases ---------------------------------------------------------------
