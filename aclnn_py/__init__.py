@@ -10,14 +10,14 @@ from typing import Any
 
 from aclnn_py.core.device import Device
 from aclnn_py.core.dtype import aclDataType
+from aclnn_py.core.executor import Executor
 from aclnn_py.core.format import aclFormat
 from aclnn_py.core.tensor import Tensor
 from aclnn_py.dialects import acl as _acl
 from aclnn_py.dialects import acl_tensor as _acl_tensor
-from aclnn_py.dialects import aclnn as _aclnn
 from aclnn_py.dialects.acl import *
 from aclnn_py.dialects.acl_tensor import *
-from aclnn_py.twophase import Executor
+from aclnn_py.ops._index import INDEX as _INDEX
 from aclnn_runtime import AclError, AclnnError, Buffer, Context, Event, Stream
 
 globals().update(aclDataType.__members__)
@@ -38,7 +38,7 @@ __all__ = sorted(
         "Stream",
         *_acl.__all__,
         *_acl_tensor.__all__,
-        *_aclnn.__all__,
+        *(f"aclnn{name}{end}" for name in _INDEX for end in ("", "GetWorkspaceSize")),
         *aclDataType.__members__,
         *aclFormat.__members__,
     }
@@ -51,8 +51,10 @@ def __getattr__(name: str) -> Any:
 
         return version("aclnn-py")
     # Operators come into being when they are first asked for.
-    if name.startswith("aclnn") and name in _aclnn.__all__:
-        found = getattr(_aclnn, name)
+    if name.startswith("aclnn") and name in __all__:
+        from aclnn_py.dialects import aclnn  # noqa: PLC0415  # brings the planner and pydantic
+
+        found = getattr(aclnn, name)
         globals()[name] = found
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,6 +19,7 @@ from aclnn_native import ffi, lib
 from aclnn_py.backends import BACKENDS, NativePlan, operator_id
 from aclnn_py.core import settings
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
+from aclnn_py.core.executor import Executor
 from aclnn_py.core.tensor import Tensor
 from aclnn_py.ops._index import INDEX
 from aclnn_py.plan import plan as planner
@@ -55,58 +56,6 @@ class _Operators(Mapping[str, "OpSpec"]):
 
 
 operators: Final[Mapping[str, OpSpec]] = _Operators()
-
-
-class Executor:
-    """A plan bound to tensors; made by phase 1, run by phase 2.
-
-    It keeps its tensors and their memory alive. Single use unless
-    ``aclSetAclOpExecutorRepeatable`` made it repeatable. One that is never run is destroyed with
-    this object.
-    """
-
-    __slots__ = ("__weakref__", "_alive", "_handle", "_keep", "_once", "plan")
-
-    def __init__(self, handle: int, keep: tuple[object, ...], plan: Plan) -> None:
-        self._handle = handle
-        # Tensors, and the memory they have now: it may be what phase 2 writes to even when a
-        # tensor is given another address in between.
-        self._keep = keep
-        self._once = True
-        self._alive = True
-        self.plan = plan
-
-    @property
-    def handle(self) -> int:
-        """The native handle."""
-        return self._handle
-
-    @property
-    def operator(self) -> str:
-        """Phase-2 function this executor is for."""
-        return self.plan.operator
-
-    @property
-    def is_cache_hit(self) -> bool:
-        """Whether the vendor's own cache would have answered this phase 1."""
-        hit = ffi.new("int32_t *")
-        status = lib.aclpy_executor_is_cache_hit(self._handle, hit)
-        if status:
-            raise_last(status, error=AclnnError)
-        return bool(hit[0])
-
-    def close(self) -> None:
-        """Destroy the executor if it has not been used up; a second call does nothing."""
-        if self._alive:
-            self._alive = False
-            lib.aclpy_executor_discard(self._handle)
-
-    def __del__(self) -> None:
-        if self._alive:
-            lib.aclpy_executor_discard(self._handle)
-
-    def __repr__(self) -> str:
-        return f"<Executor of {self.operator} {self._handle:#x}>"
 
 
 class _Entry:

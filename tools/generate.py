@@ -23,7 +23,7 @@ _HEADER = (
 )
 
 _IMPORTS = """from aclnn_py.core.tensor import Tensor
-from aclnn_py.twophase import Executor
+from aclnn_py.core.executor import Executor
 from aclnn_runtime import Buffer, Stream
 """
 

@@ -142,7 +142,7 @@ MUTANTS = (
     ),
     Mutant(
         "lost keepalive: an executor forgets its tensors",
-        "aclnn_py/twophase.py",
+        "aclnn_py/core/executor.py",
         "        self._keep = keep\n",
         "        self._keep = ()\n",
         KEEPALIVE,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from aclnn_native import lib
@@ -11,14 +12,12 @@ from aclnn_py.core.arguments import integer, integers
 from aclnn_py.core.desc import TensorDesc, row_major_strides
 from aclnn_py.core.dtype import aclDataType, as_dtype
 from aclnn_py.core.errors import PARAM_INVALID, PARAM_NULLPTR, operator_error
+from aclnn_py.core.executor import Executor
 from aclnn_py.core.format import aclFormat
 from aclnn_py.core.tensor import Tensor, create_tensor
-from aclnn_py.twophase import Executor
 from aclnn_runtime import AclnnError, raise_last
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import DTypeLike
 
     from aclnn_runtime import Buffer
@@ -171,7 +170,8 @@ def aclSetAclOpExecutorRepeatable(executor: Executor) -> None:
         561103 for None; 561000 for a used or unknown executor, one that the vendor's cache
         answered, one with a device copy, or after another phase 1 of this thread.
     """
-    status = lib.aclpy_executor_set_repeatable(_executor_handle(executor))
+    handle = _executor_handle("aclSetAclOpExecutorRepeatable", executor)
+    status = lib.aclpy_executor_set_repeatable(handle)
     if status:
         raise_last(status, error=AclnnError)
     executor._once = False  # noqa: SLF001  # the flag belongs to this call
@@ -179,7 +179,7 @@ def aclSetAclOpExecutorRepeatable(executor: Executor) -> None:
 
 def aclDestroyAclOpExecutor(executor: Executor) -> None:
     """Destroy an executor. Raises AclnnError 561103 for None, 561000 for an unknown one."""
-    status = lib.aclpy_executor_destroy(_executor_handle(executor))
+    status = lib.aclpy_executor_destroy(_executor_handle("aclDestroyAclOpExecutor", executor))
     if status:
         raise_last(status, error=AclnnError)
     executor._alive = False  # noqa: SLF001  # nothing is left to destroy
@@ -263,7 +263,7 @@ def _set_address(
     position = integer(function, "index", index)
     address = _memory(function, "addr", addr)
     status = lib.aclpy_executor_set_address(
-        0 if executor is None else _executor_handle(executor),
+        _executor_handle(function, executor),
         position % 2**64,
         0 if tensor is None else tensor.handle,
         0 if address is None else int(address),
@@ -271,7 +271,7 @@ def _set_address(
     if tensor is not None:
         tensor._buffer = address  # noqa: SLF001  # kept alive exactly while it is the data
     if status:
-        raise_last(status, error=AclnnError)
+        raise_last(status, error=AclnnError, function=function)
 
 
 def _set_in_list(
@@ -286,16 +286,18 @@ def _set_in_list(
         _set_address(function, executor, ir_index, None, addr)
         return
     position = integer(function, "relativeIndex", relative_index)
+    if not isinstance(tensors, Sequence):
+        _invalid(function, "tensors", repr(tensors), "a list of Tensors")
     if not 0 <= position < len(tensors):
         _invalid(function, "relativeIndex", str(position), f"0 to {len(tensors) - 1}")
     _set_address(function, executor, ir_index, tensors[position], addr)
 
 
-def _executor_handle(executor: Executor | None) -> int:
+def _executor_handle(function: str, executor: Executor | None) -> int:
     if executor is None:
         return 0
     if not isinstance(executor, Executor):
-        _invalid("aclOpExecutor", "executor", repr(executor), "the Executor that phase 1 returned")
+        _invalid(function, "executor", repr(executor), "the Executor that phase 1 returned")
     return executor.handle
 
 

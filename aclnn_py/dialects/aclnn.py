@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from aclnn_native import lib
+from aclnn_py.core.executor import Executor
 from aclnn_py.core.spec import AttrParam, OpSpec
 from aclnn_py.dialects.docstrings import phase_one_doc, phase_two_doc
-from aclnn_py.twophase import Executor, fail_last, operator, operators
+from aclnn_py.twophase import fail_last, operator, operators
 from aclnn_runtime import AclnnError, raise_last
 
 __all__ = sorted(

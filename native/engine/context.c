@@ -70,9 +70,9 @@ struct eng_context *eng_context_resolve(aclpy_handle ctx, const char *function, 
                          "call aclrtSetDevice or aclrtSetCurrentContext in this thread first",
                          "a thread without a current context");
   } else {
-    *status = aclpy_fail(ACLPY_ACL_ERROR_RT_INVALID_HANDLE, function, "context", "a live context",
-                         "open the device again", "context 0x%" PRIx64 ", %s", ctx,
-                         eng_handle_past_text(ENG_CONTEXT, ctx));
+    *status =
+        aclpy_fail(ACLPY_ACL_ERROR_RT_INVALID_HANDLE, function, "context", "a live context", "open the device again",
+                   "context 0x%" PRIx64 ", %s", ctx, eng_handle_past_text(ENG_CONTEXT, ctx));
   }
   return NULL;
 }

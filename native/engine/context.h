@@ -17,8 +17,8 @@ struct eng_context {
   aclpy_handle handle;
   int32_t device;
   bool primary;
-  pthread_mutex_t lock; /* the rest */
-  bool closing;         /* takes no more streams */
+  pthread_mutex_t lock;            /* the rest */
+  bool closing;                    /* takes no more streams */
   struct eng_stream *first, *last; /* by creation */
   aclpy_handle default_stream;     /* made when first asked for */
 };

@@ -45,8 +45,8 @@ static int32_t check_pageable_(const struct end_ *end, size_t count, const char 
   }
   if (!eng_bytes_mapped(end->address, count)) {
     return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, end->name, "the address of that many bytes of memory",
-                      "pass a live allocation or host memory", "%zu bytes at 0x%" PRIxPTR ", where the process has no memory",
-                      count, end->address);
+                      "pass a live allocation or host memory",
+                      "%zu bytes at 0x%" PRIxPTR ", where the process has no memory", count, end->address);
   }
   return ACLPY_ACL_SUCCESS;
 }
@@ -75,12 +75,14 @@ static int32_t look_up_both_(struct end_ *dst, struct end_ *src, size_t count, c
 }
 
 static int32_t refuse_kind_(const char *function, int32_t status, int32_t kind, const char *expected) {
-  return aclpy_fail(status, function, "kind", expected, "name the direction in which the bytes go", "kind %" PRId32, kind);
+  return aclpy_fail(status, function, "kind", expected, "name the direction in which the bytes go", "kind %" PRId32,
+                    kind);
 }
 
 static int32_t refuse_count_(const char *function, const char *limit_name, size_t count, size_t limit) {
-  return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "count", "a count of at most the room at the destination",
-                    "pass the size of the destination as it is", "count %zu, %s %zu", count, limit_name, limit);
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "count",
+                    "a count of at most the room at the destination", "pass the size of the destination as it is",
+                    "count %zu, %s %zu", count, limit_name, limit);
 }
 
 /* Everything before the context is looked at. *done: nothing is left to do, whatever the status. */

@@ -27,11 +27,14 @@ static pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
 static struct device_ devices_[ENG_MAX_DEVICES];
 static uint64_t epochs_;
 
-uint64_t eng_device_epoch(int32_t device) { return atomic_load_explicit(&devices_[device].epoch, memory_order_acquire); }
+uint64_t eng_device_epoch(int32_t device) {
+  return atomic_load_explicit(&devices_[device].epoch, memory_order_acquire);
+}
 
 int32_t eng_device_check(int32_t device, const char *function, const char *argument) {
   if (device >= 0 && device < eng_settings.devices) return ACLPY_ACL_SUCCESS;
-  return aclpy_fail(ACLPY_ACL_ERROR_RT_INVALID_DEVICEID, function, argument, "a device from 0 to one below the device count",
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_INVALID_DEVICEID, function, argument,
+                    "a device from 0 to one below the device count",
                     "aclrtGetDeviceCount says how many there are; ACLNN_PY_DEVICES emulates more",
                     "device %" PRId32 " of %" PRId32, device, eng_settings.devices);
 }

@@ -24,8 +24,8 @@ typedef uint64_t aclpy_handle;
 
 typedef struct aclpy_error {
   int32_t status;
-  uint64_t token;     /* failed task: the token of aclpy_submit, or the call_token of the failed step; else 0 */
-  char function[64];  /* "aclrtMemcpy", or the operator of a failed task */
+  uint64_t token;    /* failed task: the token of aclpy_submit, or the call_token of the failed step; else 0 */
+  char function[64]; /* "aclrtMemcpy", or the operator of a failed task */
   char argument[48];
   char got[320];
   char expected[320];
@@ -74,9 +74,9 @@ typedef struct aclpy_memory_info {
   int32_t kind; /* ACLPY_MEMORY_* of the live allocation that holds the address */
   int32_t device;
   uintptr_t base;
-  uint64_t size;       /* as requested */
-  uint64_t pending;    /* queued or running tasks that touch it */
-  uint64_t identity;   /* of this allocation: never that of a later one at the same address */
+  uint64_t size;     /* as requested */
+  uint64_t pending;  /* queued or running tasks that touch it */
+  uint64_t identity; /* of this allocation: never that of a later one at the same address */
 } aclpy_memory_info;
 
 int32_t aclpy_malloc(aclpy_handle ctx, size_t size, int32_t policy, uintptr_t *address);
@@ -117,7 +117,8 @@ enum { ACLPY_EVENT_PLAIN = 0, ACLPY_EVENT_WITH_FLAG = 1, ACLPY_EVENT_EX_WITH_FLA
 int32_t aclpy_event_create(aclpy_handle ctx, int32_t kind, uint32_t flags, aclpy_handle *event);
 int32_t aclpy_event_destroy(aclpy_handle event);
 int32_t aclpy_event_record(aclpy_handle ctx, aclpy_handle event, aclpy_handle stream);
-int32_t aclpy_event_wait(aclpy_handle ctx, aclpy_handle stream, aclpy_handle event); /* the stream waits, not the host */
+/* The stream waits, not the host. */
+int32_t aclpy_event_wait(aclpy_handle ctx, aclpy_handle stream, aclpy_handle event);
 int32_t aclpy_event_reset(aclpy_handle ctx, aclpy_handle event, aclpy_handle stream);
 int32_t aclpy_event_synchronize(aclpy_handle event);              /* blocks */
 int32_t aclpy_event_query(aclpy_handle event, int32_t *recorded); /* NOT_READY 0, COMPLETE 1 */
@@ -128,8 +129,8 @@ int32_t aclpy_event_elapsed_ms(aclpy_handle start, aclpy_handle end, float *ms);
  * Used by host functions. */
 typedef int32_t (*aclpy_task_run)(void *arg);
 typedef void (*aclpy_task_drop)(void *arg);
-int32_t aclpy_submit(aclpy_handle ctx, aclpy_handle stream, const char *label, aclpy_task_run run,
-                     aclpy_task_drop drop, void *arg, uint64_t token);
+int32_t aclpy_submit(aclpy_handle ctx, aclpy_handle stream, const char *label, aclpy_task_run run, aclpy_task_drop drop,
+                     void *arg, uint64_t token);
 
 /* ---- tensors --------------------------------------------------------------------------------------------------- */
 
@@ -161,7 +162,7 @@ int32_t aclpy_tensor_layout(aclpy_handle tensor, uint64_t *layout);
 int32_t aclpy_tensor_get_address(aclpy_handle tensor, uintptr_t *address);
 int32_t aclpy_tensor_set_address(aclpy_handle tensor, uintptr_t address);
 
-/* ---- plans and executors ------------------------------------------------------------------------------------------ */
+/* ---- plans and executors ------------------------------------------------------------------------------------ */
 
 enum { ACLPY_BASE_WORKSPACE = -1 }; /* otherwise aclpy_operand.base is a tensor slot */
 
@@ -187,12 +188,12 @@ typedef struct aclpy_step_desc {
 enum {
   ACLPY_SLOT_CAPTURED = 1u << 0, /* a first, non-repeatable run uses the address read in phase 1 (contiguous out) */
   ACLPY_SLOT_WRITTEN = 1u << 1,
-  ACLPY_SLOT_UNUSED = 1u << 2    /* no step touches it (empty plans): never checked */
+  ACLPY_SLOT_UNUSED = 1u << 2 /* no step touches it (empty plans): never checked */
 };
 
 typedef struct aclpy_slot_desc {
-  const char *name;    /* parameter, for messages */
-  int64_t low_bytes;   /* the view's byte range relative to the raw data address: [low, high) */
+  const char *name;  /* parameter, for messages */
+  int64_t low_bytes; /* the view's byte range relative to the raw data address: [low, high) */
   int64_t high_bytes;
   uint32_t flags;
 } aclpy_slot_desc;
@@ -240,13 +241,14 @@ int32_t aclpy_executor_is_cache_hit(aclpy_handle executor, int32_t *hit);
 /* aclSet(Input|Output|)TensorAddr: reference 4.3 (order of checks included). */
 int32_t aclpy_executor_set_address(aclpy_handle executor, size_t index, aclpy_handle tensor, uintptr_t address);
 
-/* ---- settings, threads, tests ------------------------------------------------------------------------------------- */
+/* ---- settings, threads, tests -------------------------------------------------------------------------------------
+ */
 
 int32_t aclpy_thread_count(void);              /* threads of the compute pool, the calling worker included */
 int32_t aclpy_set_thread_count(int32_t count); /* tests and benchmarks; takes effect for later steps */
 void aclpy_set_strict(int32_t strict);         /* ACLNN_PY_STRICT */
 void aclpy_set_vendor_cache(int32_t enabled, int64_t limit); /* DISABLE_L2_CACHE, ACLNN_CACHE_LIMIT */
-void aclpy_set_device_memory(uint64_t bytes);  /* 0: what the machine has */
+void aclpy_set_device_memory(uint64_t bytes);                /* 0: what the machine has */
 /* Stops cleanly at interpreter exit: waits are released, queued tasks are dropped, running C kernels finish; a host
  * function still inside Python is left behind. After it every call fails cleanly. Never hangs. */
 void aclpy_shutdown(void);

@@ -46,12 +46,11 @@ const aclpy_error *aclpy_error_last(void) { return &eng_self()->error; }
 
 void aclpy_error_clear(void) { memset(&eng_self()->error, 0, sizeof(aclpy_error)); }
 
-static struct eng_failure without_memory_ = {
-    .owners = 1,
-    .error = {.status = ACLPY_ACL_ERROR_RT_MEMORY_ALLOCATION,
-              .function = "task",
-              .got = "a failed task, and no memory left to keep its text",
-              .hint = "free memory"}};
+static struct eng_failure without_memory_ = {.owners = 1,
+                                             .error = {.status = ACLPY_ACL_ERROR_RT_MEMORY_ALLOCATION,
+                                                       .function = "task",
+                                                       .got = "a failed task, and no memory left to keep its text",
+                                                       .hint = "free memory"}};
 
 struct eng_failure *eng_failure_new(int32_t status, uint64_t token, const char *function) {
   struct eng_failure *failure = malloc(sizeof(*failure));
@@ -89,8 +88,8 @@ void eng_failure_mark_delivered(struct eng_failure *failure) {
 int32_t eng_failure_report(const struct eng_failure *failure) { return eng_error_keep(&failure->error); }
 
 int32_t eng_fail_stopped(const char *function) {
-  return aclpy_fail(ACLPY_ACL_ERROR_UNINITIALIZE, function, "", "a running engine", "call it before the interpreter exits",
-                    "a call after the engine was shut down");
+  return aclpy_fail(ACLPY_ACL_ERROR_UNINITIALIZE, function, "", "a running engine",
+                    "call it before the interpreter exits", "a call after the engine was shut down");
 }
 
 int32_t eng_fail_null(const char *function, const char *argument) {

@@ -58,8 +58,8 @@ int32_t aclpy_event_create(aclpy_handle ctx, int32_t kind, uint32_t flags, aclpy
   if (kind < ACLPY_EVENT_PLAIN || kind > ACLPY_EVENT_EX_WITH_FLAG || !flags_fit_(kind, flags)) {
     return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "flag",
                       "ACL_EVENT_SYNC, CAPTURE_STREAM_PROGRESS and TIME_LINE in any combination, or another flag alone",
-                      "pass ACL_EVENT_SYNC (1) for ordering, with ACL_EVENT_TIME_LINE (8) for timing as well", "0x%" PRIx32,
-                      flags);
+                      "pass ACL_EVENT_SYNC (1) for ordering, with ACL_EVENT_TIME_LINE (8) for timing as well",
+                      "0x%" PRIx32, flags);
   }
   int32_t status = ACLPY_ACL_SUCCESS;
   struct eng_context *context = eng_context_resolve(ctx, function, &status);
@@ -161,8 +161,9 @@ static int32_t record_(struct event_ *event, struct eng_stream *stream, const ch
 }
 
 static int32_t refuse_external_(const char *function) {
-  return aclpy_fail(ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, function, "event", "an event that is not ACL_EVENT_EXTERNAL",
-                    "external events belong into captured graphs", "an event made with ACL_EVENT_EXTERNAL");
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, function, "event",
+                    "an event that is not ACL_EVENT_EXTERNAL", "external events belong into captured graphs",
+                    "an event made with ACL_EVENT_EXTERNAL");
 }
 
 int32_t aclpy_event_record(aclpy_handle ctx, aclpy_handle handle, aclpy_handle stream) {
@@ -217,9 +218,8 @@ int32_t aclpy_event_wait(aclpy_handle ctx, aclpy_handle stream, aclpy_handle han
 
 static int32_t reset_(struct event_ *event, struct eng_stream *stream, const char *function) {
   if (event->kind == ACLPY_EVENT_EX_WITH_FLAG) {
-    return aclpy_fail(ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, function, "event",
-                      "an event of aclrtCreateEventWithFlag", "record it again instead of resetting it",
-                      "an event of aclrtCreateEventExWithFlag");
+    return aclpy_fail(ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, function, "event", "an event of aclrtCreateEventWithFlag",
+                      "record it again instead of resetting it", "an event of aclrtCreateEventExWithFlag");
   }
   if (event->flag == NULL) return ACLPY_ACL_SUCCESS;
   return queue_(stream, ENG_TASK_RECORD, NULL, eng_marker_share(event->flag), true, function);

@@ -13,8 +13,8 @@
 #include "operator.h"
 #include "settings.h"
 #include "stream.h"
-#include "vendor_cache.h"
 #include "text.h"
+#include "vendor_cache.h"
 
 /* One call of phase 2. */
 struct call_ {
@@ -60,8 +60,8 @@ static int32_t refuse_place_(const struct call_ *call, const char *argument, con
     eng_text(expected, sizeof(expected), "an address in a live allocation of the stream's device");
   }
   return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, argument, expected,
-                    "allocate it with aclrtMalloc on the stream's device and keep it until the work is done", "%s %s", what,
-                    address == 0 ? "NULL" : place);
+                    "allocate it with aclrtMalloc on the stream's device and keep it until the work is done", "%s %s",
+                    what, address == 0 ? "NULL" : place);
 }
 
 /* Finds the allocation of [address, address + bytes) and lets the task hold it. */
@@ -78,10 +78,11 @@ static int32_t check_range_(const struct call_ *call, const char *argument, cons
                         memory->kind == ACLPY_MEMORY_HOST ? "pinned host memory of device" : "memory of device",
                         memory->device);
   } else if (bytes > memory->size - (address - memory->base)) {
-    status = aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, argument, "a range that ends inside its allocation",
-                        "allocate more, or pass a smaller tensor or workspace",
-                        "%s of %" PRIu64 " bytes at 0x%" PRIxPTR ", where an allocation of %zu bytes has %zu left", what,
-                        bytes, address, memory->size, (size_t)(memory->size - (address - memory->base)));
+    status =
+        aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, argument, "a range that ends inside its allocation",
+                   "allocate more, or pass a smaller tensor or workspace",
+                   "%s of %" PRIu64 " bytes at 0x%" PRIxPTR ", where an allocation of %zu bytes has %zu left", what,
+                   bytes, address, memory->size, (size_t)(memory->size - (address - memory->base)));
   }
   if (status == ACLPY_ACL_SUCCESS) {
     keep_(call->task, memory);
@@ -132,8 +133,8 @@ static int32_t check_hazards_(const struct call_ *call, const uintptr_t *address
  * the plan marks; everything else is read from the tensor now. */
 static uintptr_t address_now_(const struct call_ *call, int32_t slot) {
   const struct eng_binding *binding = &call->executor->binding[slot];
-  bool captured = call->executor->cache_hit ||
-                  (!call->repeatable && (call->plan->slots[slot].flags & ACLPY_SLOT_CAPTURED) != 0);
+  bool captured =
+      call->executor->cache_hit || (!call->repeatable && (call->plan->slots[slot].flags & ACLPY_SLOT_CAPTURED) != 0);
   if (captured || binding->tensor == NULL) return binding->captured;
   return eng_tensor_address(binding->tensor);
 }
@@ -159,8 +160,8 @@ static int32_t wrap_stream_status_(const struct call_ *call, int32_t inner) {
   aclpy_error why = *aclpy_error_last();
   char expected[320];
   eng_text(expected, sizeof(expected), "%s", why.expected);
-  return aclpy_fail(ACLPY_ACLNN_ERR_RUNTIME_ERROR, call->function, "stream", expected, why.hint, "status %" PRId32 ": %s",
-                    inner, why.got);
+  return aclpy_fail(ACLPY_ACLNN_ERR_RUNTIME_ERROR, call->function, "stream", expected, why.hint,
+                    "status %" PRId32 ": %s", inner, why.got);
 }
 
 static int32_t launch_(const struct call_ *call, struct eng_stream *stream) {
@@ -211,8 +212,9 @@ static int32_t run_(struct call_ *call, aclpy_handle stream) {
   struct eng_executor *executor = call->executor;
   call->repeatable = atomic_load_explicit(&executor->repeatable, memory_order_acquire);
   if (!call->repeatable && atomic_exchange(&executor->running, true)) {
-    return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, "executor", "an executor that nobody else is running",
-                      "plan again or make it repeatable", "an executor that another thread is running");
+    return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, "executor",
+                      "an executor that nobody else is running", "plan again or make it repeatable",
+                      "an executor that another thread is running");
   }
   int32_t status = check_operator_(call);
   /* An empty plan launches nothing, so there is nothing to check either. */
@@ -234,7 +236,8 @@ int32_t aclpy_execute(uint32_t op, uintptr_t workspace, uint64_t workspace_size,
   const char *function = eng_operator_name(op);
   if (eng_stopping()) return eng_fail_stopped(function);
   if (executor == 0) {
-    return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_NULLPTR, function, "executor", "an executor", "pass what phase 1 returned", "NULL");
+    return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_NULLPTR, function, "executor", "an executor", "pass what phase 1 returned",
+                      "NULL");
   }
   if (workspace_size > 0 && workspace == 0) {
     struct eng_executor *lost = eng_handle_close(ENG_EXECUTOR, executor, false);

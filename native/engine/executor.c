@@ -78,13 +78,14 @@ static struct eng_plan *find_plan_(aclpy_handle handle, int32_t n, bool exact, i
   }
   struct eng_plan *plan = eng_handle_acquire(ENG_PLAN, handle);
   if (plan == NULL) {
-    *status = aclpy_fail(ACLPY_ACLNN_ERR_INNER, "phase 1", "plan", "a live plan", "plan again", "plan 0x%" PRIx64 ", %s",
-                         handle, eng_handle_past_text(ENG_PLAN, handle));
+    *status = aclpy_fail(ACLPY_ACLNN_ERR_INNER, "phase 1", "plan", "a live plan", "plan again",
+                         "plan 0x%" PRIx64 ", %s", handle, eng_handle_past_text(ENG_PLAN, handle));
     return NULL;
   }
   if (plan->n_slots == n || (!exact && plan->n_slots < n)) return plan;
-  *status = aclpy_fail(ACLPY_ACLNN_ERR_INNER, eng_operator_name(plan->op), "tensors", "one tensor for each slot of the plan",
-                       "this is a fault of the planner", "%" PRId32 " for %" PRId32 " slots", n, plan->n_slots);
+  *status =
+      aclpy_fail(ACLPY_ACLNN_ERR_INNER, eng_operator_name(plan->op), "tensors", "one tensor for each slot of the plan",
+                 "this is a fault of the planner", "%" PRId32 " for %" PRId32 " slots", n, plan->n_slots);
   eng_release(&plan->head);
   return NULL;
 }
@@ -113,7 +114,8 @@ static struct eng_executor *find_(aclpy_handle handle, const char *function, int
   if (eng_stopping()) {
     *status = eng_fail_stopped(function);
   } else if (handle == 0) {
-    *status = aclpy_fail(ACLPY_ACLNN_ERR_INNER_NULLPTR, function, "executor", "an executor", "pass what phase 1 returned", "NULL");
+    *status = aclpy_fail(ACLPY_ACLNN_ERR_INNER_NULLPTR, function, "executor", "an executor",
+                         "pass what phase 1 returned", "NULL");
   } else {
     executor = eng_handle_acquire(ENG_EXECUTOR, handle);
     if (executor == NULL) {
@@ -137,7 +139,8 @@ static int32_t make_repeatable_(struct eng_executor *executor, const char *funct
     hint = "call it right after phase 1, in the same thread";
   }
   if (why != NULL) {
-    return aclpy_fail(ACLPY_ACLNN_ERR_INNER, function, "executor", "an executor that can be made repeatable", hint, "%s", why);
+    return aclpy_fail(ACLPY_ACLNN_ERR_INNER, function, "executor", "an executor that can be made repeatable", hint,
+                      "%s", why);
   }
   atomic_store(&executor->repeatable, true);
   eng_vendor_cache_remove(executor->plan->handle);
@@ -186,7 +189,8 @@ int32_t aclpy_executor_set_address(aclpy_handle executor, size_t index, aclpy_ha
   (void)index;
   if (eng_stopping()) return eng_fail_stopped(function);
   if (tensor == 0) {
-    return aclpy_fail(ACLPY_ACLNN_ERR_INNER_NULLPTR, function, "tensor", "a tensor", "pass a tensor of phase 1", "NULL");
+    return aclpy_fail(ACLPY_ACLNN_ERR_INNER_NULLPTR, function, "tensor", "a tensor", "pass a tensor of phase 1",
+                      "NULL");
   }
   struct eng_tensor *found = eng_handle_acquire(ENG_TENSOR, tensor);
   if (found == NULL) return eng_tensor_refuse(tensor, function, "tensor");

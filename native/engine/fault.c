@@ -31,6 +31,7 @@ int32_t aclpy_fail_after(const char *what, int64_t n) {
       return ACLPY_ACL_SUCCESS;
     }
   }
-  return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, "aclpy_fail_after", "what", "\"memory\", \"thread\" or \"object\", n >= 0",
-                    "", "%s, n %lld", what == NULL ? "NULL" : what, (long long)n);
+  return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, "aclpy_fail_after", "what",
+                    "\"memory\", \"thread\" or \"object\", n >= 0", "", "%s, n %lld", what == NULL ? "NULL" : what,
+                    (long long)n);
 }

@@ -123,8 +123,7 @@ void *eng_handle_close(enum eng_kind kind, aclpy_handle handle, bool consumed) {
   uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
   while (generation_(word) == generation && references_(word) != 0) {
     uint64_t closed = word_(generation + 1, references_(word));
-    if (atomic_compare_exchange_weak_explicit(&slot->word, &word, closed, memory_order_acq_rel,
-                                              memory_order_acquire)) {
+    if (atomic_compare_exchange_weak_explicit(&slot->word, &word, closed, memory_order_acq_rel, memory_order_acquire)) {
       uint64_t history = atomic_load_explicit(&slot->history, memory_order_relaxed);
       atomic_store_explicit(&slot->history, history << 1 | (consumed ? 1 : 0), memory_order_relaxed);
       atomic_fetch_sub_explicit(&tables_[kind].open, 1, memory_order_relaxed);

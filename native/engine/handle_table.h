@@ -14,16 +14,7 @@
 
 #include "engine.h"
 
-enum eng_kind {
-  ENG_CONTEXT = 1,
-  ENG_STREAM,
-  ENG_EVENT,
-  ENG_TENSOR,
-  ENG_PLAN,
-  ENG_EXECUTOR,
-  ENG_MEMORY,
-  ENG_KINDS
-};
+enum eng_kind { ENG_CONTEXT = 1, ENG_STREAM, ENG_EVENT, ENG_TENSOR, ENG_PLAN, ENG_EXECUTOR, ENG_MEMORY, ENG_KINDS };
 
 /* First member of every object that has a handle. */
 struct eng_object {

@@ -79,8 +79,9 @@ static int32_t count_up_(uint64_t content, bool process_wide) {
                       "call number %" PRIu64 " without aclFinalize in between", count_);
   }
   if (configured_ && content != content_) {
-    return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, "aclInit", "configPath", "the settings of the process's first aclInit",
-                      "pass the same file again", "other settings after aclFinalize");
+    return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, "aclInit", "configPath",
+                      "the settings of the process's first aclInit", "pass the same file again",
+                      "other settings after aclFinalize");
   }
   configured_ = true;
   content_ = content;
@@ -103,8 +104,8 @@ int32_t aclpy_init(const char *config_path) {
 }
 
 static int32_t refuse_repeat_(const char *function) {
-  return aclpy_fail(ACLPY_ACL_ERROR_REPEAT_FINALIZE, function, "", "one call for each aclInit", "leave the second call out",
-                    "a call after everything was finalised");
+  return aclpy_fail(ACLPY_ACL_ERROR_REPEAT_FINALIZE, function, "", "one call for each aclInit",
+                    "leave the second call out", "a call after everything was finalised");
 }
 
 int32_t aclpy_finalize(void) {

@@ -10,8 +10,8 @@
 struct eng_layout {
   uint64_t id; /* never reused */
   uint64_t hash;
-  uint32_t users;           /* tensors; the rest below is under the table's lock, too */
-  struct eng_layout *chain; /* same bucket */
+  uint32_t users;                   /* tensors; the rest below is under the table's lock, too */
+  struct eng_layout *chain;         /* same bucket */
   struct eng_layout *older, *newer; /* list of unused ones */
   /* What counts as the description. */
   uint32_t words;

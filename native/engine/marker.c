@@ -23,9 +23,7 @@ static pthread_mutex_t locks_[LOCKS] = {
     PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
     PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 
-static pthread_mutex_t *lock_of_(const struct eng_marker *marker) {
-  return &locks_[((uintptr_t)marker >> 6) % LOCKS];
-}
+static pthread_mutex_t *lock_of_(const struct eng_marker *marker) { return &locks_[((uintptr_t)marker >> 6) % LOCKS]; }
 
 struct eng_marker *eng_marker_new(uint64_t stream_id) {
   struct eng_marker *marker = eng_object_alloc(sizeof(*marker));

@@ -15,7 +15,8 @@
 enum { ROUND = 32, PADDING = 32, HUGE1G_ONLY = 6, HUGE1G_ONLY_P2P = 7 };
 
 static int32_t refuse_size_(const char *function, size_t size) {
-  return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, function, "size", "a size of at least 1 byte that rounding up to 32 does not overflow",
+  return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, function, "size",
+                    "a size of at least 1 byte that rounding up to 32 does not overflow",
                     "pass the number of bytes needed", "%zu", size);
 }
 
@@ -87,8 +88,8 @@ static int32_t free_(uintptr_t address, int32_t kind, const char *function, cons
   }
   char history[256];
   eng_memory_describe(address, history, sizeof(history));
-  return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, argument, maker, "free each allocation once, by its start",
-                    "%s", history);
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, argument, maker,
+                    "free each allocation once, by its start", "%s", history);
 }
 
 int32_t aclpy_free(uintptr_t address) {

@@ -30,9 +30,9 @@ struct eng_memory {
   _Atomic uint64_t epoch;
   _Atomic int64_t pending[2];
   atomic_int waiters;
-  bool waiting;                       /* a waiter is turning the epoch; under the waiters' lock */
+  bool waiting;                        /* a waiter is turning the epoch; under the waiters' lock */
   struct eng_failure *_Atomic failure; /* of a task that touched it; first one kept; written under the same lock */
-  uint64_t exports;                   /* owners by aclpy_memory_retain; under the registry's lock */
+  uint64_t exports;                    /* owners by aclpy_memory_retain; under the registry's lock */
 };
 
 /* The live allocation that holds the address, with a reference, or NULL. */
@@ -44,9 +44,7 @@ bool eng_memory_ends_before(uintptr_t address, size_t *size);
 /* A queued task's hold: a reference and a place in the pending count. */
 eng_hold eng_memory_hold(struct eng_memory *memory); /* takes over the caller's reference */
 void eng_memory_unhold(eng_hold hold);
-static inline struct eng_memory *eng_hold_memory(eng_hold hold) {
-  return (struct eng_memory *)(hold & ~(uintptr_t)1);
-}
+static inline struct eng_memory *eng_hold_memory(eng_hold hold) { return (struct eng_memory *)(hold & ~(uintptr_t)1); }
 /* Keeps the failure for aclpy_memory_wait. */
 void eng_memory_fail(struct eng_memory *memory, struct eng_failure *failure);
 

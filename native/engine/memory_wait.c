@@ -111,9 +111,10 @@ int32_t aclpy_memory_wait(uintptr_t address) {
   int32_t status = ACLPY_ACL_SUCCESS;
   if (busy_(memory)) {
     if (eng_self()->worker_of != NULL) {
-      status = aclpy_fail(ACLPY_ACL_ERROR_RT_INTERNAL_ERROR, function, "address", "memory that no queued task touches",
-                          "read it before or after the host function, or pass its values in",
-                          "a host function that waits for tasks on 0x%" PRIxPTR ": they may be queued behind it", address);
+      status =
+          aclpy_fail(ACLPY_ACL_ERROR_RT_INTERNAL_ERROR, function, "address", "memory that no queued task touches",
+                     "read it before or after the host function, or pass its values in",
+                     "a host function that waits for tasks on 0x%" PRIxPTR ": they may be queued behind it", address);
     } else {
       await_(memory);
       if (eng_stopping()) status = eng_fail_stopped(function);

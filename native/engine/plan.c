@@ -31,8 +31,10 @@ static bool shape_fits_(const aclpy_kernel_shape *shape) {
 
 static int32_t check_step_(const aclpy_plan_desc *desc, int32_t index) {
   const aclpy_step_desc *step = &desc->steps[index];
-  if ((step->run == NULL) == (step->call == NULL)) return refuse_(desc, "neither or both of kernel and call in step", index);
-  if (step->n_operands < 0 || step->n_operands > ACLPY_MAX_ARGS) return refuse_(desc, "operand count", step->n_operands);
+  if ((step->run == NULL) == (step->call == NULL))
+    return refuse_(desc, "neither or both of kernel and call in step", index);
+  if (step->n_operands < 0 || step->n_operands > ACLPY_MAX_ARGS)
+    return refuse_(desc, "operand count", step->n_operands);
   for (int32_t i = 0; i < step->n_operands; i++) {
     int32_t base = step->operands[i].base;
     if (base < ACLPY_BASE_WORKSPACE || base >= desc->n_slots) return refuse_(desc, "operand base", base);
@@ -67,7 +69,8 @@ static int32_t check_(const aclpy_plan_desc *desc) {
 
 static bool copy_texts_(struct eng_plan *plan, const aclpy_plan_desc *desc) {
   size_t bytes = desc->refusal == NULL ? 0 : strlen(desc->refusal) + 1;
-  for (int32_t i = 0; i < desc->n_slots; i++) bytes += desc->slots[i].name == NULL ? 1 : strlen(desc->slots[i].name) + 1;
+  for (int32_t i = 0; i < desc->n_slots; i++)
+    bytes += desc->slots[i].name == NULL ? 1 : strlen(desc->slots[i].name) + 1;
   plan->texts = eng_object_alloc(bytes + 1);
   if (plan->texts == NULL) return false;
   char *to = plan->texts;
@@ -161,8 +164,8 @@ int32_t aclpy_plan_create(const aclpy_plan_desc *desc, aclpy_handle *handle) {
     }
     free_parts_(plan);
   }
-  return aclpy_fail(ACLPY_ACLNN_ERR_INNER_CREATE_EXECUTOR, function, "", "memory for the plan", "free memory and try again",
-                    "no memory for a plan of %" PRId32 " steps", desc->n_steps);
+  return aclpy_fail(ACLPY_ACLNN_ERR_INNER_CREATE_EXECUTOR, function, "", "memory for the plan",
+                    "free memory and try again", "no memory for a plan of %" PRId32 " steps", desc->n_steps);
 }
 
 void eng_plan_dispose(void *object) { free_parts_(object); }

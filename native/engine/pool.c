@@ -83,7 +83,8 @@ static void help_(struct job_ *job) {
 
 /* Longer than elsewhere: waking a helper costs more than many a job is worth, and one job often follows another. */
 static void spin_for_job_(void) {
-  for (int round = 16 * eng_spin_rounds(); round > 0 && atomic_load_explicit(&listed_, memory_order_relaxed) == 0; round--) {
+  for (int round = 16 * eng_spin_rounds(); round > 0 && atomic_load_explicit(&listed_, memory_order_relaxed) == 0;
+       round--) {
     eng_spin_pause();
   }
 }

@@ -33,18 +33,12 @@ struct guard_ {
 
 /* Outer locks first: the order in which the engine itself nests them. */
 static const struct guard_ guards_[] = {
-    {eng_init_before_fork, eng_init_after_fork},
-    {eng_devices_before_fork, eng_devices_after_fork},
-    {eng_tensors_before_fork, eng_tensors_after_fork},
-    {eng_layouts_before_fork, eng_layouts_after_fork},
-    {eng_operators_before_fork, eng_operators_after_fork},
-    {eng_registry_before_fork, eng_registry_after_fork},
-    {eng_workers_before_fork, eng_workers_after_fork},
-    {eng_memory_wait_before_fork, eng_memory_wait_after_fork},
-    {eng_marker_before_fork, eng_marker_after_fork},
-    {eng_pool_before_fork, eng_pool_after_fork},
-    {eng_handle_before_fork, eng_handle_after_fork},
-    {eng_messages_before_fork, eng_messages_after_fork},
+    {eng_init_before_fork, eng_init_after_fork},           {eng_devices_before_fork, eng_devices_after_fork},
+    {eng_tensors_before_fork, eng_tensors_after_fork},     {eng_layouts_before_fork, eng_layouts_after_fork},
+    {eng_operators_before_fork, eng_operators_after_fork}, {eng_registry_before_fork, eng_registry_after_fork},
+    {eng_workers_before_fork, eng_workers_after_fork},     {eng_memory_wait_before_fork, eng_memory_wait_after_fork},
+    {eng_marker_before_fork, eng_marker_after_fork},       {eng_pool_before_fork, eng_pool_after_fork},
+    {eng_handle_before_fork, eng_handle_after_fork},       {eng_messages_before_fork, eng_messages_after_fork},
     {eng_park_before_fork, eng_park_after_fork},
 };
 enum { GUARDS = sizeof(guards_) / sizeof(guards_[0]) };

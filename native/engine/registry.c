@@ -138,8 +138,9 @@ int32_t aclpy_memory_retain(uintptr_t address) {
     eng_retain(&memory->head);
   }
   pthread_mutex_unlock(&lock_);
-  return kept ? 0 : aclpy_fail(107000, "aclpy_memory_retain", "address", "an address in a live allocation", "",
-                               "0x%" PRIxPTR, address);
+  return kept ? 0
+              : aclpy_fail(107000, "aclpy_memory_retain", "address", "an address in a live allocation", "",
+                           "0x%" PRIxPTR, address);
 }
 
 int32_t aclpy_memory_release(uintptr_t base) {

@@ -13,8 +13,9 @@
 enum { PARALLEL_NS = 20000 };
 
 static int32_t no_scratch_(const struct eng_plan *plan, int64_t bytes) {
-  return aclpy_fail(ACLPY_ACL_ERROR_RT_MEMORY_ALLOCATION, eng_operator_name(plan->op), "", "memory for a kernel's scratch",
-                    "free memory and run it again", "no memory for %" PRId64 " bytes", bytes);
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_MEMORY_ALLOCATION, eng_operator_name(plan->op), "",
+                    "memory for a kernel's scratch", "free memory and run it again", "no memory for %" PRId64 " bytes",
+                    bytes);
 }
 
 static int32_t run_kernel_(const struct eng_plan *plan, const aclpy_step_desc *step, struct eng_stream *stream,
@@ -28,7 +29,8 @@ static int32_t run_kernel_(const struct eng_plan *plan, const aclpy_step_desc *s
   args->params = step->params;
   bool large = shape->cost_ns >= PARALLEL_NS;
   for (int32_t pass = 0; pass < shape->passes; pass++) {
-    if (!eng_pool_run(step->run, args, pass, shape->items[pass], shape->grain[pass], shape->thread_scratch_bytes, large)) {
+    if (!eng_pool_run(step->run, args, pass, shape->items[pass], shape->grain[pass], shape->thread_scratch_bytes,
+                      large)) {
       return no_scratch_(plan, shape->thread_scratch_bytes);
     }
   }

@@ -71,8 +71,8 @@ int32_t aclpy_thread_count(void) { return atomic_load(&eng_settings.threads); }
 
 int32_t aclpy_set_thread_count(int32_t count) {
   if (count < 1 || count > ENG_MAX_THREADS) {
-    return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, "aclpy_set_thread_count", "count", "1 to 1024 threads", "",
-                      "%d", (int)count);
+    return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, "aclpy_set_thread_count", "count", "1 to 1024 threads", "", "%d",
+                      (int)count);
   }
   atomic_store(&eng_settings.threads, count);
   return ACLPY_ACL_SUCCESS;

@@ -222,8 +222,8 @@ int32_t aclpy_stream_query(aclpy_handle ctx, aclpy_handle stream, int32_t *statu
   return ACLPY_ACL_SUCCESS;
 }
 
-int32_t aclpy_submit(aclpy_handle ctx, aclpy_handle stream, const char *label, aclpy_task_run run,
-                     aclpy_task_drop drop, void *arg, uint64_t token) {
+int32_t aclpy_submit(aclpy_handle ctx, aclpy_handle stream, const char *label, aclpy_task_run run, aclpy_task_drop drop,
+                     void *arg, uint64_t token) {
   static const char function[] = "aclrtLaunchHostFunc";
   int32_t status = ACLPY_ACL_SUCCESS;
   struct eng_task task;

@@ -31,35 +31,35 @@ struct eng_stream {
   int32_t device;
   bool free_standing; /* made with an explicit context: exempt from the current-context rule */
   uint32_t priority, flags;
-  uint64_t id; /* grows with creation */
+  uint64_t id;                        /* grows with creation */
   struct eng_stream *previous, *next; /* the context's list, under the context's lock */
 
-  pthread_mutex_t lock; /* everything down to `failure`, unless noted */
-  struct eng_queue queue;      /* the reader's side belongs to the worker, or to whom it is lent */
-  uint64_t queued;             /* tasks ever put into the queue */
-  _Atomic uint64_t visible;    /* of these, how many the worker may take; behind `queued` during an inline run */
-  _Atomic uint64_t submitted;  /* tasks ever accepted, inline ones included */
-  _Atomic uint64_t completed;  /* of these, how many have run */
-  bool inline_busy;            /* a submitter is running a task itself */
-  bool closing;                /* takes no more tasks */
-  bool released;               /* closing without anybody waiting: the worker cleans up */
+  pthread_mutex_t lock;       /* everything down to `failure`, unless noted */
+  struct eng_queue queue;     /* the reader's side belongs to the worker, or to whom it is lent */
+  uint64_t queued;            /* tasks ever put into the queue */
+  _Atomic uint64_t visible;   /* of these, how many the worker may take; behind `queued` during an inline run */
+  _Atomic uint64_t submitted; /* tasks ever accepted, inline ones included */
+  _Atomic uint64_t completed; /* of these, how many have run */
+  bool inline_busy;           /* a submitter is running a task itself */
+  bool closing;               /* takes no more tasks */
+  bool released;              /* closing without anybody waiting: the worker cleans up */
   bool worker_started;
-  bool joined;                 /* somebody joins the worker, or it has detached itself */
+  bool joined; /* somebody joins the worker, or it has detached itself */
   bool worker_sleeping;
-  bool worker_running;         /* the reader's side of the queue is the worker's just now */
-  bool lent;                   /* it is a synchroniser's, which runs the tasks it waits for itself (sync.c) */
-  bool stolen;                 /* shutdown has dropped the queue */
-  bool stop_seen;              /* shutdown has been here (under the list of workers' lock) */
-  struct eng_parker parker;    /* where the idle worker sleeps: part of the stream, so that it outlives the worker */
+  bool worker_running;      /* the reader's side of the queue is the worker's just now */
+  bool lent;                /* it is a synchroniser's, which runs the tasks it waits for itself (sync.c) */
+  bool stolen;              /* shutdown has dropped the queue */
+  bool stop_seen;           /* shutdown has been here (under the list of workers' lock) */
+  struct eng_parker parker; /* where the idle worker sleeps: part of the stream, so that it outlives the worker */
   pthread_t worker;
   struct eng_stream *worker_previous, *worker_next; /* list of streams with a worker (worker.c) */
   struct eng_sync_waiter *waiters;
   _Atomic uint64_t next_target; /* the smallest `completed` that somebody waits for; UINT64_MAX = nobody */
   struct eng_failure *failure;  /* first one since the last synchronise */
 
-  atomic_bool failed;      /* `failure` is set */
-  atomic_int activity;     /* enum eng_activity */
-  _Atomic uint64_t taken;  /* tasks taken out of the queue, by whoever has its reader's side */
+  atomic_bool failed;         /* `failure` is set */
+  atomic_int activity;        /* enum eng_activity */
+  _Atomic uint64_t taken;     /* tasks taken out of the queue, by whoever has its reader's side */
   struct eng_scratch scratch; /* whoever runs the current task */
 };
 

@@ -97,7 +97,8 @@ bool eng_stream_drain(struct eng_stream *stream) {
   pthread_mutex_lock(&stream->lock);
   waiter.next = stream->waiters;
   stream->waiters = &waiter;
-  /* Announced before the last look, while the worker completes before it looks for announcements: one sees the other. */
+  /* Announced before the last look, while the worker completes before it looks for announcements: one sees the other.
+   */
   if (target < atomic_load(&stream->next_target)) atomic_store(&stream->next_target, target);
   pthread_mutex_unlock(&stream->lock);
   while (!reached_(stream, target) && !eng_stopping()) eng_park(waiter.parker);

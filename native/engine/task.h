@@ -31,8 +31,8 @@ typedef uintptr_t eng_hold;
 struct eng_task {
   uint8_t kind;
   uint8_t work;
-  bool pinned;         /* the holds count as pending; before that they are plain references */
-  uint32_t op;         /* operator's id, for messages; 0 = none */
+  bool pinned; /* the holds count as pending; before that they are plain references */
+  uint32_t op; /* operator's id, for messages; 0 = none */
   uint32_t n_holds;
   uint32_t more_slots; /* of `more` */
   uint64_t token;

@@ -22,7 +22,8 @@ int32_t eng_tensor_refuse(aclpy_handle handle, const char *function, const char 
 }
 
 static int32_t refuse_null_(const char *function, const char *argument) {
-  return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_NULLPTR, function, argument, "a pointer or handle other than NULL", "", "NULL");
+  return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_NULLPTR, function, argument, "a pointer or handle other than NULL", "",
+                    "NULL");
 }
 
 static int32_t refuse_rank_(const char *function, const char *argument, uint64_t rank) {

@@ -36,8 +36,8 @@ struct eng_thread {
   struct eng_messages *messages;
   struct eng_vendor_cache *vendor_cache;
   struct eng_scratch scratch;
-  aclpy_handle last_executor;                   /* of this thread's latest phase 1 */
-  aclpy_handle memory_hints[ENG_MEMORY_HINTS];  /* allocation an address was found in, by a hash of the address */
+  aclpy_handle last_executor;                  /* of this thread's latest phase 1 */
+  aclpy_handle memory_hints[ENG_MEMORY_HINTS]; /* allocation an address was found in, by a hash of the address */
   aclpy_error error;
   bool attached;
 };

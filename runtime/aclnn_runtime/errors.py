@@ -181,7 +181,7 @@ def _text(field: object) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def raise_last(status: int, *, error: type[AclError] = AclError) -> NoReturn:
+def raise_last(status: int, *, error: type[AclError] = AclError, function: str = "") -> NoReturn:
     """Raise what the native library has to say about the call that has just failed.
 
     Parameters
@@ -190,6 +190,8 @@ def raise_last(status: int, *, error: type[AclError] = AclError) -> NoReturn:
         The status that the call returned; never 0.
     error : type[AclError]
         Class to raise.
+    function : str, optional
+        The function that was called, where several share one of the native library.
 
     Raises
     ------
@@ -199,12 +201,12 @@ def raise_last(status: int, *, error: type[AclError] = AclError) -> NoReturn:
     meaning = _MEANINGS.get(status, "")
     last = lib.aclpy_error_last()
     if not last or last.status != status:
-        raise error.build(status, function="aclnn_py", what=meaning)
+        raise error.build(status, function=function or "aclnn_py", what=meaning)
     cause = failures.take(int(last.token)) if last.token else None
     argument = _text(last.argument)
     raise error.build(
         status,
-        function=_text(last.function),
+        function=function or _text(last.function),
         argument=argument,
         what=f"was refused ({meaning})" if argument and meaning else meaning,
         got=_text(last.got),

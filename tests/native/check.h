@@ -11,30 +11,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                              \
-  do {                                                                                \
-    if (!(condition)) {                                                               \
-      fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);       \
-      abort();                                                                        \
-    }                                                                                 \
+#define CHECK(condition)                                                        \
+  do {                                                                          \
+    if (!(condition)) {                                                         \
+      fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
+      abort();                                                                  \
+    }                                                                           \
   } while (0)
 
-#define CHECK_EQUAL(got, wanted)                                                      \
-  do {                                                                                \
-    long long got_ = (long long)(got), wanted_ = (long long)(wanted);                 \
-    if (got_ != wanted_) {                                                            \
+#define CHECK_EQUAL(got, wanted)                                                                 \
+  do {                                                                                           \
+    long long got_ = (long long)(got), wanted_ = (long long)(wanted);                            \
+    if (got_ != wanted_) {                                                                       \
       fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #got, got_, wanted_); \
-      abort();                                                                        \
-    }                                                                                 \
+      abort();                                                                                   \
+    }                                                                                            \
   } while (0)
 
-#define CHECK_CONTAINS(text, part)                                                    \
-  do {                                                                                \
-    const char *text_ = (text);                                                       \
-    if (strstr(text_, part) == NULL) {                                                \
+#define CHECK_CONTAINS(text, part)                                                      \
+  do {                                                                                  \
+    const char *text_ = (text);                                                         \
+    if (strstr(text_, part) == NULL) {                                                  \
       fprintf(stderr, "%s:%d: no \"%s\" in \"%s\"\n", __FILE__, __LINE__, part, text_); \
-      abort();                                                                        \
-    }                                                                                 \
+      abort();                                                                          \
+    }                                                                                   \
   } while (0)
 
 #define RUN(test)                     \

@@ -197,7 +197,8 @@ static void nouns_count_apart(void) {
 }
 
 static void recent_messages(void) {
-  while (aclpy_recent_message() != NULL) {}
+  while (aclpy_recent_message() != NULL) {
+  }
   CHECK_EQUAL(aclpy_set_device(77), 107001);
   aclpy_error_push(161002, "aclnnSoftmax: a planner's text");
   aclpy_error_push(561103, "inner");

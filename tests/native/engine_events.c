@@ -118,7 +118,8 @@ static void dead_and_null_events(void) {
 
 static void events_without_sync_are_no_barriers(void) {
   aclpy_handle stream = new_stream();
-  aclpy_handle timing = new_event(ACLPY_EVENT_WITH_FLAG, TIME_LINE), progress = new_event(ACLPY_EVENT_EX_WITH_FLAG, PROGRESS);
+  aclpy_handle timing = new_event(ACLPY_EVENT_WITH_FLAG, TIME_LINE),
+               progress = new_event(ACLPY_EVENT_EX_WITH_FLAG, PROGRESS);
   aclpy_handle external = new_event(ACLPY_EVENT_WITH_FLAG, EXTERNAL);
   CHECK_EQUAL(aclpy_event_record(0, timing, stream), 0);
   CHECK_EQUAL(aclpy_event_wait(0, stream, timing), 207000);

@@ -40,25 +40,24 @@ struct setup {
 static uint32_t op_id, other_op;
 
 static const int64_t one = 1;
-static aclpy_slot_desc two_slots[2] = {{"self", 0, BYTES, 0}, {"out", 0, BYTES, ACLPY_SLOT_CAPTURED | ACLPY_SLOT_WRITTEN}};
+static aclpy_slot_desc two_slots[2] = {{"self", 0, BYTES, 0},
+                                       {"out", 0, BYTES, ACLPY_SLOT_CAPTURED | ACLPY_SLOT_WRITTEN}};
 static const aclpy_hazard self_out = {0, 1};
 
 static aclpy_step_desc kernel_step(int32_t from, int32_t to, double cost_ns) {
-  return (aclpy_step_desc){.run = add_run,
-                           .shape = {.passes = 1,
-                                     .items = {N},
-                                     .grain = {1},
-                                     .thread_scratch_bytes = 64,
-                                     .cost_ns = cost_ns},
-                           .n_operands = 2,
-                           .operands = {{from, 0}, {to, 0}},
-                           .n_params = 1,
-                           .params = &one};
+  return (aclpy_step_desc){
+      .run = add_run,
+      .shape = {.passes = 1, .items = {N}, .grain = {1}, .thread_scratch_bytes = 64, .cost_ns = cost_ns},
+      .n_operands = 2,
+      .operands = {{from, 0}, {to, 0}},
+      .n_params = 1,
+      .params = &one};
 }
 
 static aclpy_handle make_plan(uint64_t workspace, uint32_t flags, double cost_ns) {
   aclpy_step_desc direct[1] = {kernel_step(0, 1, cost_ns)};
-  aclpy_step_desc staged[2] = {kernel_step(0, ACLPY_BASE_WORKSPACE, cost_ns), kernel_step(ACLPY_BASE_WORKSPACE, 1, cost_ns)};
+  aclpy_step_desc staged[2] = {kernel_step(0, ACLPY_BASE_WORKSPACE, cost_ns),
+                               kernel_step(ACLPY_BASE_WORKSPACE, 1, cost_ns)};
   aclpy_plan_desc desc = {.op = op_id,
                           .flags = flags,
                           .workspace_bytes = workspace,
@@ -246,7 +245,7 @@ static void phase2_refuses_in_order(void) {
   refuse(161002, "self", "has 60 left", aclpy_execute(op_id, s.workspace, 512, executor, 12345));
   CHECK_EQUAL(aclpy_tensor_set_address(s.in, s.in_address), 0);
   refuse(361001, "stream", "107017", aclpy_execute(op_id, s.workspace, 512, executor, 12345));
-  CHECK_EQUAL(atomic_load(&runs), before); /* nothing ran */
+  CHECK_EQUAL(atomic_load(&runs), before);                                    /* nothing ran */
   CHECK_EQUAL(aclpy_execute(op_id, s.workspace, 512, executor, s.stream), 0); /* and nothing was lost */
   refuse(161002, "executor", "already consumed; plan again or make it repeatable",
          aclpy_execute(op_id, s.workspace, 512, executor, s.stream));
@@ -431,7 +430,8 @@ static void repeatable_is_refused_where_the_vendor_refuses(void) {
   CHECK_CONTAINS(aclpy_error_last()->got, "copy task");
   CHECK_EQUAL(aclpy_executor_destroy(executor), 0);
   aclpy_handle plan = make_plan(0, ACLPY_PLAN_REPEATABLE, 1000);
-  aclpy_handle first = aclpy_executor_new(plan, s.in, s.out, 0, 0), second = aclpy_executor_new(plan, s.in, s.out, 0, 0);
+  aclpy_handle first = aclpy_executor_new(plan, s.in, s.out, 0, 0),
+               second = aclpy_executor_new(plan, s.in, s.out, 0, 0);
   CHECK_EQUAL(aclpy_executor_set_repeatable(first), 561000);
   CHECK_CONTAINS(aclpy_error_last()->got, "latest phase 1");
   CHECK_EQUAL(aclpy_executor_set_repeatable(second), 0);

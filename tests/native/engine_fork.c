@@ -21,9 +21,10 @@ static void fill_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin,
 
 static aclpy_handle make_plan(double cost_ns) {
   aclpy_slot_desc slot = {"out", 0, BYTES, ACLPY_SLOT_WRITTEN};
-  aclpy_step_desc step = {.run = fill_run,
-                          .shape = {.passes = 1, .items = {N}, .grain = {64}, .thread_scratch_bytes = 64, .cost_ns = cost_ns},
-                          .n_operands = 1};
+  aclpy_step_desc step = {
+      .run = fill_run,
+      .shape = {.passes = 1, .items = {N}, .grain = {64}, .thread_scratch_bytes = 64, .cost_ns = cost_ns},
+      .n_operands = 1};
   aclpy_plan_desc desc = {.op = op_id, .n_slots = 1, .slots = &slot, .n_steps = 1, .steps = &step};
   aclpy_handle plan = 0;
   CHECK_EQUAL(aclpy_plan_create(&desc, &plan), 0);
@@ -57,7 +58,8 @@ static void wait_for(pid_t child) {
 
 static void a_child_starts_fresh(void) {
   struct park park = PARK;
-  aclpy_handle context = 0, stream = 0, event = 0, tensor = 0, plan = make_plan(LARGE), shared = plan_for_children(), executor = 0, current = 0;
+  aclpy_handle context = 0, stream = 0, event = 0, tensor = 0, plan = make_plan(LARGE), shared = plan_for_children(),
+               executor = 0, current = 0;
   uintptr_t memory = 0;
   uint64_t layout = 0, again = 0;
   CHECK_EQUAL(aclpy_set_thread_count(3), 0);

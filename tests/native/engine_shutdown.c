@@ -132,7 +132,8 @@ static aclpy_handle slow_plan(uint32_t op) {
         .n_operands = 1,
     };
   }
-  aclpy_plan_desc desc = {.op = op, .flags = ACLPY_PLAN_REPEATABLE, .n_slots = 1, .slots = &slot, .n_steps = 3, .steps = steps};
+  aclpy_plan_desc desc = {
+      .op = op, .flags = ACLPY_PLAN_REPEATABLE, .n_slots = 1, .slots = &slot, .n_steps = 3, .steps = steps};
   aclpy_handle plan = 0;
   CHECK_EQUAL(aclpy_plan_create(&desc, &plan), 0);
   return plan;

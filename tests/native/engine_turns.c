@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Whose turn it is: tasks of one stream run on the worker, on a synchroniser or on the submitter, and never two at once.
+ * Whose turn it is: tasks of one stream run on the worker, on a synchroniser or on the submitter, and never two at
+ * once.
  *
  * The tasks add to a plain, unprotected counter. One lost addition, or one report of the thread sanitizer, and a task
  * has run beside another one of its stream.

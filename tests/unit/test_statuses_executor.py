@@ -332,6 +332,28 @@ def test_address_setters_store_before_they_look_at_the_executor(device, fresh, s
     assert acl.aclGetRawTensorAddr(tensor) == 4096
 
 
+@pytest.mark.parametrize("kind", ["Input", "Output", ""])
+def test_address_setters_say_who_refused(device, fresh, kind):
+    plain, listed = f"aclSet{kind}TensorAddr", f"aclSetDynamic{kind}TensorAddr"
+    tensor = build("FLOAT[2]")
+    for status, function, values in (
+        (INNER, plain, (None, 0, None, 4096)),
+        (INNER, plain, (None, 0, tensor, 4096)),
+        (INVALID, plain, ("x", 0, tensor, 4096)),
+        (INNER, listed, (None, 0, 0, None, 4096)),
+        (INNER, listed, (None, 0, 0, [tensor], 4096)),
+        (INVALID, listed, (None, 0, 1, [tensor], 4096)),
+        (INVALID, listed, (None, 0, 0, 5, 4096)),
+    ):
+        with pytest.raises(acl.AclnnError) as caught:
+            getattr(acl, function)(*values)
+        assert (caught.value.status, caught.value.operator) == (status, function)
+    for function in ("aclSetAclOpExecutorRepeatable", "aclDestroyAclOpExecutor"):
+        with pytest.raises(acl.AclnnError) as caught:
+            getattr(acl, function)("x")
+        assert caught.value.operator == function
+
+
 def test_repeatable_out_follows_its_tensor(device, fresh, stream):
     call = Call(device, "Softmax")
     target = device.full((2, 3), 5, np.float32)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Executor: a plan bound to tensors, as a thin wrapper of the native object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aclnn_native import ffi, lib
+from aclnn_runtime import AclnnError, raise_last
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Plan(Protocol):
+        """What an executor says of its plan (floor 2 defines it)."""
+
+        @property
+        def operator(self) -> str:
+            """Phase-2 function."""
+            ...
+
+        def explain(self) -> str:
+            """Steps, kernels and workspace as text."""
+            ...
+
+
+__all__ = ["Executor"]
+
+
+class Executor:
+    """A plan bound to tensors; made by phase 1, run by phase 2.
+
+    It keeps its tensors and their memory alive. Single use unless
+    ``aclSetAclOpExecutorRepeatable`` made it repeatable. One that is never run is destroyed with
+    this object.
+    """
+
+    __slots__ = ("__weakref__", "_alive", "_handle", "_keep", "_once", "plan")
+
+    def __init__(self, handle: int, keep: tuple[object, ...], plan: Plan) -> None:
+        self._handle = handle
+        # Tensors, and the memory they have now: it may be what phase 2 writes to even when a
+        # tensor is given another address in between.
+        self._keep = keep
+        self._once = True
+        self._alive = True
+        self.plan = plan
+
+    @property
+    def handle(self) -> int:
+        """The native handle."""
+        return self._handle
+
+    @property
+    def operator(self) -> str:
+        """Phase-2 function this executor is for."""
+        return self.plan.operator
+
+    @property
+    def is_cache_hit(self) -> bool:
+        """Whether the vendor's own cache would have answered this phase 1."""
+        hit = ffi.new("int32_t *")
+        status = lib.aclpy_executor_is_cache_hit(self._handle, hit)
+        if status:
+            raise_last(status, error=AclnnError)
+        return bool(hit[0])
+
+    def close(self) -> None:
+        """Destroy the executor if it has not been used up; a second call does nothing."""
+        if self._alive:
+            self._alive = False
+            lib.aclpy_executor_discard(self._handle)
+
+    def __del__(self) -> None:
+        if self._alive:
+            lib.aclpy_executor_discard(self._handle)
+
+    def __repr__(self) -> str:
+        return f"<Executor of {self.operator} {self._handle:#x}>"
