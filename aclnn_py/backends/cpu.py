@@ -46,9 +46,6 @@ class CpuBackend:
         native.params = params
         refused = kernel.plan(params, len(step.params), ffi.addressof(native, "shape"))
         assert not refused, step
-        if step.serial:
-            for index in range(native.shape.passes):
-                native.shape.grain[index] = native.shape.items[index]
 
     @staticmethod
     def _missing(step: Step, isa: str) -> str:

@@ -33,7 +33,7 @@ class ReferenceBackend:
             reason = "no NumPy expression for this kernel"
             return "", (Refusal(f"reference: {step.kernel}", reason),)
         missing = [part for part in step.dtype.split("_") if part not in _NUMPY]
-        if missing and step.kernel != "copy_strided":
+        if missing and not step.kernel.startswith("copy_"):
             reason = f"NumPy has no {missing[0]}"
             return "", (Refusal(f"reference: {step.kernel} {step.dtype}", reason),)
         return f"numpy {step.kernel} {step.dtype}", ()
@@ -131,6 +131,17 @@ def _copy_strided(step: Step, addresses: Any) -> None:
     )
 
 
+def _copy_ordered(step: Step, addresses: Any) -> None:
+    itemsize, rank = int(step.dtype[1:]), step.params[0]
+    dims, source, target = (
+        step.params[1 + part * rank : 1 + (part + 1) * rank] for part in range(3)
+    )
+    into = _strided(addresses[1], dims, target, itemsize)
+    values = _strided(addresses[0], dims, source, itemsize)
+    for position in np.ndindex(*dims):
+        into[position] = values[position]
+
+
 def _strided(address: Any, dims: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Any:
     spans = [stride * (size - 1) for size, stride in zip(dims, strides, strict=True)]
     low = sum(span for span in spans if span < 0)
@@ -146,4 +157,5 @@ _KERNELS: Final[dict[str, Callable[[Any, Any], None]]] = {
     "log_softmax_backward": _axis_kernel(_log_softmax_backward),
     "cast": _cast,
     "copy_strided": _copy_strided,
+    "copy_ordered": _copy_ordered,
 }

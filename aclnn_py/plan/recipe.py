@@ -15,7 +15,7 @@ from aclnn_py.core.desc import row_major_strides
 from aclnn_py.core.errors import INNER_NULLPTR, operator_error
 from aclnn_py.core.rules import STRIDED_COPY_REFUSES, cast_supported
 from aclnn_py.plan.checks import shape_text
-from aclnn_py.plan.steps import WORKSPACE, Operand, Step, shares_elements, strided_copy
+from aclnn_py.plan.steps import WORKSPACE, Operand, Step, strided_copy
 from aclnn_py.plan.workspace import Item, Placement, lay_out
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ class _Draft:
     write: Value
     params: tuple[int, ...]
     text: str
-    serial: bool
 
     def placed(self, offsets: dict[int, int]) -> Step:
         """The step, once it is known where each item lies."""
@@ -75,7 +74,6 @@ class _Draft:
             _operand(self.write, offsets),
             self.params,
             self.text,
-            self.serial,
         )
 
 
@@ -217,14 +215,12 @@ class Recipe:
         write: Value,
         params: tuple[int, ...],
         text: str,
-        *,
-        serial: bool = False,
     ) -> None:
         for value in reads:
             item = self._items[value.item] if value.item >= 0 else None
             if item is not None:
                 self._items[value.item] = Item(item.label, item.nbytes, item.first, self._next)
-        self._drafts.append(_Draft(name, kernel, dtype, reads, write, params, text, serial))
+        self._drafts.append(_Draft(name, kernel, dtype, reads, write, params, text))
 
     def _copy_step(self, role: str, source: Value, strides: tuple[int, ...], name: str) -> Value:
         copy = strided_copy(
@@ -233,7 +229,7 @@ class Recipe:
         result = self._new_item(f"contiguous {name}", source.dtype, source.shape)
         text = f"{name}: {source.dtype} {shape_text(source.shape)}, strides {shape_text(strides)}"
         key = f"b{source.dtype.itemsize}"
-        self._add(role, "copy_strided", key, (source,), result, copy.params, text)
+        self._add(role, copy.kernel, key, (source,), result, copy.params, text)
         return result
 
     def _view_copy(self, value: Value, name: str, role: str = "view_copy") -> None:
@@ -244,18 +240,8 @@ class Recipe:
         shifted = value.byte_offset + copy.source_shift
         source = Value(value.dtype, value.shape, value.slot, value.item, shifted)
         text = f"{name}: {desc.dtype} {shape_text(desc.shape)}, strides {shape_text(strides)}"
-        rank = copy.params[0]
-        dims, to = copy.params[1 : 1 + rank], copy.params[1 + 2 * rank :]
-        self._add(
-            role,
-            "copy_strided",
-            f"b{itemsize}",
-            (source,),
-            self._argument(name),
-            copy.params,
-            text,
-            serial=shares_elements(dims, to, itemsize),
-        )
+        target = self._argument(name)
+        self._add(role, copy.kernel, f"b{itemsize}", (source,), target, copy.params, text)
 
     def _redirect(self, value: Value, name: str) -> None:
         target = self._argument(name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["WORKSPACE", "Operand", "Step", "StridedCopy", "shares_elements", "strided_copy"]
+__all__ = ["WORKSPACE", "Operand", "Step", "StridedCopy", "strided_copy"]
 
 WORKSPACE = -1
 
@@ -48,9 +48,6 @@ class Step:
         As the kernel documents them.
     text : str
         One line for `explain`.
-    serial : bool
-        Whether one thread must write all elements, because an output overlaps itself: an element
-        written twice then holds one of its values, whole, and the same one for any thread count.
     """
 
     name: str
@@ -60,7 +57,6 @@ class Step:
     write: Operand
     params: tuple[int, ...]
     text: str
-    serial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +65,9 @@ class StridedCopy:
 
     Attributes
     ----------
+    kernel : str
+        "copy_strided", or "copy_ordered" where elements of the destination share memory: then the
+        last one in row-major order stays.
     params : tuple of int
         rank, dims, source strides [bytes], destination strides [bytes].
     source_shift : int
@@ -76,6 +75,7 @@ class StridedCopy:
         last value written to it is copied.
     """
 
+    kernel: str
     params: tuple[int, ...]
     source_shift: int
 
@@ -91,7 +91,8 @@ def strided_copy(
             shift += (size - 1) * from_stride * itemsize
         elif size != 1:
             axes.append((size, from_stride * itemsize, to_stride * itemsize))
-    if not shares_elements([axis[0] for axis in axes], [axis[2] for axis in axes], itemsize):
+    ordered = _shares_elements([axis[0] for axis in axes], [axis[2] for axis in axes], itemsize)
+    if not ordered:
         # Order does not matter then: the destination is walked in address order.
         axes.sort(key=lambda axis: (-abs(axis[2]), -abs(axis[1])))
     merged: list[tuple[int, int, int]] = []
@@ -103,10 +104,11 @@ def strided_copy(
                 continue
         merged.append((size, from_stride, to_stride))
     columns = [column for axis in range(3) for column in (row[axis] for row in merged)]
-    return StridedCopy((len(merged), *columns), shift)
+    kernel = "copy_ordered" if ordered else "copy_strided"
+    return StridedCopy(kernel, (len(merged), *columns), shift)
 
 
-def shares_elements(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> bool:
+def _shares_elements(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> bool:
     """Whether two elements of a view (strides in bytes) may overlap; never a false "no"."""
     reach = 0
     for stride, size in sorted(

@@ -241,8 +241,7 @@ int32_t aclpy_executor_is_cache_hit(aclpy_handle executor, int32_t *hit);
 /* aclSet(Input|Output|)TensorAddr: reference 4.3 (order of checks included). */
 int32_t aclpy_executor_set_address(aclpy_handle executor, size_t index, aclpy_handle tensor, uintptr_t address);
 
-/* ---- settings, threads, tests -------------------------------------------------------------------------------------
- */
+/* ---- settings, threads, tests ------------------------------------------------------------------------------- */
 
 int32_t aclpy_thread_count(void);              /* threads of the compute pool, the calling worker included */
 int32_t aclpy_set_thread_count(int32_t count); /* tests and benchmarks; takes effect for later steps */

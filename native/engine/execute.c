@@ -110,6 +110,24 @@ static bool overlap_(uintptr_t a_low, uintptr_t a_high, uintptr_t b_low, uintptr
   return a_low < b_high && b_low < a_high;
 }
 
+/* A workspace inside a tensor would be written while the tensor is still read. */
+static int32_t check_workspace_apart_(const struct call_ *call, const uintptr_t *address) {
+  const struct eng_plan *plan = call->plan;
+  if (plan->workspace_bytes == 0) return ACLPY_ACL_SUCCESS;
+  uintptr_t low = call->workspace, high = low + (uintptr_t)plan->workspace_bytes;
+  for (int32_t slot = 0; slot < plan->n_slots; slot++) {
+    const aclpy_slot_desc *desc = &plan->slots[slot];
+    if ((desc->flags & ACLPY_SLOT_UNUSED) != 0 || desc->high_bytes <= desc->low_bytes) continue;
+    uintptr_t first = address[slot] + (uintptr_t)desc->low_bytes, end = address[slot] + (uintptr_t)desc->high_bytes;
+    if (!overlap_(low, high, first, end)) continue;
+    return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, "workspace", "memory apart from every tensor",
+                      "allocate the workspace by itself",
+                      "[0x%" PRIxPTR ", 0x%" PRIxPTR "), which overlaps %s at [0x%" PRIxPTR ", 0x%" PRIxPTR ")", low,
+                      high, desc->name, first, end);
+  }
+  return ACLPY_ACL_SUCCESS;
+}
+
 static int32_t check_hazards_(const struct call_ *call, const uintptr_t *address) {
   const struct eng_plan *plan = call->plan;
   if (plan->n_hazards == 0) return ACLPY_ACL_SUCCESS;
@@ -151,7 +169,8 @@ static int32_t check_tensors_(const struct call_ *call) {
     int32_t status = check_range_(call, desc->name, "a tensor's data", first, bytes);
     if (status != ACLPY_ACL_SUCCESS) return status;
   }
-  return check_hazards_(call, address);
+  int32_t status = check_workspace_apart_(call, address);
+  return status == ACLPY_ACL_SUCCESS ? check_hazards_(call, address) : status;
 }
 
 /* ---- the stream ---- */

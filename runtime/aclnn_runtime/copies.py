@@ -74,6 +74,8 @@ def _copy_arguments(
     capacity = as_size(function, "destMax", dst_max)
     nbytes = as_size(function, "count", count)
     number = as_int32(function, "kind", kind)
+    if not nbytes:  # success before any other check; nothing is looked at
+        return 0, 0, (capacity, 0, number), None
     to, to_nbytes, to_held = memory_address(function, "dst", dst, writable=True)
     from_, from_nbytes, from_held = memory_address(function, "src", src, writable=False)
     # Where C has an answer of its own, the library gives it; it copies nothing in these cases.
@@ -89,6 +91,8 @@ def _fill_arguments(
     capacity = as_size(function, "maxCount", max_count)
     byte = as_int32(function, "value", value)
     nbytes = as_size(function, "count", count)
+    if not nbytes:
+        return 0, (capacity, byte, 0), None
     to, to_nbytes, held = memory_address(function, "devPtr", pointer, writable=True)
     if to and nbytes <= capacity:
         _check_inside(function, "devPtr", to_nbytes, nbytes)

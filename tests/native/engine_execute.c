@@ -350,6 +350,14 @@ static void executors_check_their_tensors(void) {
   executor = phase1(&s);
   CHECK_EQUAL(aclpy_executor_destroy(executor), 0);
   CHECK_EQUAL(aclpy_executor_destroy(executor), 561000);
+  executor = phase1(&s);
+  while (aclpy_recent_message() != NULL) {
+  }
+  aclpy_executor_discard(executor);
+  aclpy_executor_discard(executor); /* says nothing */
+  aclpy_executor_discard(0);
+  CHECK(aclpy_recent_message() == NULL);
+  CHECK_EQUAL(aclpy_live_count("executor"), 0);
   tear_down(&s);
 }
 

@@ -108,6 +108,31 @@ static void wrong_frees_tell_the_history(void) {
   CHECK_EQUAL(aclpy_memory_query(address, NULL), 100000);
 }
 
+static void discarding_hits_its_own_allocation_only(void) {
+  aclpy_memory_info info;
+  uintptr_t address = device(100), host = pinned(100);
+  CHECK_EQUAL(aclpy_memory_query(address, &info), 0);
+  uint64_t identity = info.identity;
+  while (aclpy_recent_message() != NULL) {
+  }
+  aclpy_memory_discard(address + 16, identity); /* not its start */
+  aclpy_memory_discard(address, identity + 1);
+  CHECK_EQUAL(aclpy_memory_query(address, &info), 0);
+  CHECK_EQUAL(info.kind, ACLPY_MEMORY_DEVICE);
+  CHECK_EQUAL(aclpy_free(address), 0);
+  uintptr_t later = device(100); /* very likely the same address again */
+  aclpy_memory_discard(address, identity);
+  CHECK_EQUAL(aclpy_memory_query(later, &info), 0);
+  CHECK_EQUAL(info.kind, ACLPY_MEMORY_DEVICE);
+  CHECK(info.identity != identity);
+  aclpy_memory_discard(later, info.identity);
+  CHECK_EQUAL(aclpy_memory_query(host, &info), 0);
+  aclpy_memory_discard(host, info.identity); /* of either kind */
+  aclpy_memory_discard(0, 0);
+  CHECK(aclpy_recent_message() == NULL);
+  CHECK_EQUAL(aclpy_memory_in_use(), 0);
+}
+
 static void *allocate_and_free(void *arg) {
   CHECK_EQUAL(aclpy_context_set_current(*(aclpy_handle *)arg), 0);
   uintptr_t kept[64] = {0};
@@ -400,6 +425,7 @@ int main(void) {
   RUN(sizes_and_limits);
   RUN(large_blocks);
   RUN(wrong_frees_tell_the_history);
+  RUN(discarding_hits_its_own_allocation_only);
   RUN(threads_allocate_at_once);
   RUN(exported_bytes_outlive_aclrt_free);
   RUN(copy_rules_in_order);

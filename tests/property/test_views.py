@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 from hypothesis import given
 
+import aclnn_py as acl
 from support import oracle
 from support.invoke import execute, invoke
 from support.layouts import Layout, Placed, row_major
@@ -155,3 +156,26 @@ def test_empty_tensors_do_nothing(device, stream, problem, empty):
     dim = problem["dim"] if problem["shape"] else 0
     assert execute(device, stream, operator, tensors, dim) == 0
     assert tensors[-1].numpy().shape == tuple(shape)
+
+
+@given(data=st.data())
+def test_of_elements_that_share_memory_the_last_one_stays(device, stream, data):
+    shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3), label="shape"))
+    steps = st.lists(st.integers(-3, 3), min_size=len(shape), max_size=len(shape))
+    strides = data.draw(steps, label="strides")
+    spans = [stride * (size - 1) for stride, size in zip(strides, shape, strict=True)]
+    offset = -sum(span for span in spans if span < 0)
+    storage = offset + sum(span for span in spans if span > 0) + 1
+    x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    source, memory = device.tensor(x), device.full((storage,), -7.0)
+    target = memory.view(shape, strides, offset)
+    dense = device.empty(shape)
+    for out in (dense, target):
+        size, executor = acl.aclnnSoftmaxGetWorkspaceSize(source, -1, out)
+        workspace = device.malloc(max(size, 1))
+        acl.aclnnSoftmax(workspace if size else None, size, executor, stream)
+    expected, values = np.full(storage, -7.0, np.float32), dense.numpy()
+    for position in np.ndindex(*shape):
+        at = offset + sum(i * stride for i, stride in zip(position, strides, strict=True))
+        expected[at] = values[position]
+    np.testing.assert_array_equal(memory.numpy(), expected)

@@ -294,3 +294,13 @@ def test_host_memory_given_by_its_address():
         back = np.zeros_like(host)
         acl.aclrtMemcpy(back.ctypes.data + 1, 100, buffer.ptr + 1, 100, D2H)
     assert back[1:101].tolist() == host[1:101].tolist()
+
+
+def test_a_count_of_zero_succeeds_before_anything_else_is_looked_at():
+    closed = acl.Device(0).malloc(64)
+    closed.close()
+    for odd in (b"read-only", np.zeros((3, 3), order="F"), closed, None, 3):
+        acl.aclrtMemcpy(odd, 9, odd, 0, 99)
+        acl.aclrtMemcpyAsync(odd, 9, odd, 0, 99, None)
+        acl.aclrtMemset(odd, 9, 0, 0)
+        acl.aclrtMemsetAsync(odd, 9, 0, 0, None)

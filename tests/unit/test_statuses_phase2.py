@@ -237,3 +237,19 @@ def test_empty_call_launches_nothing_and_looks_at_nothing(device, fresh, stream,
     with pytest.raises(acl.AclError) as caught:
         runner(operator)(None, 0, executor, stream)
     check_error(caught.value, INVALID, operator=operator, argument="executor")
+
+
+@pytest.mark.parametrize("victim", ["self", "out"])
+def test_workspace_inside_a_tensor(device, stream, fresh, victim):
+    x, out = device.zeros((64, 64), "float16"), device.zeros((64, 64), "float32")
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, 1, out)
+    memory = device.malloc(size + out.nbytes)
+    inside = {"self": x, "out": out}[victim]
+    acl.aclSetRawTensorAddr(inside, memory + 256)
+    if victim == "out":  # a contiguous out counts as it was in phase 1
+        size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, 1, out)
+    with pytest.raises(acl.AclError) as caught:
+        acl.aclnnSoftmax(memory, size, executor, stream)
+    check_error(caught.value, 161002, operator="Softmax", argument="workspace")
+    assert victim in str(caught.value)
+    acl.aclDestroyAclOpExecutor(executor)
