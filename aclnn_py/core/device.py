@@ -18,7 +18,7 @@ from aclnn_runtime import Device as RuntimeDevice
 from aclnn_runtime import aclrtMemcpyKind, raise_last
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from numpy.typing import ArrayLike, DTypeLike
@@ -58,9 +58,12 @@ class Device(RuntimeDevice):
         AclnnError
             161002 for a type that has no place in the dtype table.
         """
-        source = np.asarray(array)
+        source = _values("Device.tensor", "array", array, lambda: np.asarray(array))
         row = _dtype("Device.tensor", source.dtype if dtype is None else dtype)
-        dense = np.ascontiguousarray(source.astype(row.numpy, copy=False)).reshape(source.shape)
+        cast = _values(
+            "Device.tensor", "array", array, lambda: source.astype(row.numpy, copy=False)
+        )
+        dense = np.ascontiguousarray(cast).reshape(source.shape)
         tensor = self._allocate("Device.tensor", source.shape, row)
         self._write(tensor, dense)
         return tensor
@@ -90,7 +93,10 @@ class Device(RuntimeDevice):
     ) -> Tensor:
         row = _dtype(function, dtype)
         tensor = self._allocate(function, shape, row)
-        self._write(tensor, np.full(tensor.shape, value, row.numpy))
+        shape = tensor.shape
+        self._write(
+            tensor, _values(function, "value", value, lambda: np.full(shape, value, row.numpy))
+        )
         return tensor
 
     def _allocate(self, function: str, shape: Sequence[int] | int, row: DType) -> Tensor:
@@ -120,6 +126,24 @@ class Device(RuntimeDevice):
             )
             if status:
                 raise_last(status)
+
+
+def _values(
+    function: str, argument: str, given: object, make: Callable[[], np.ndarray[Any, Any]]
+) -> np.ndarray[Any, Any]:
+    """What NumPy makes of a user's numbers; what it cannot use is status 161002."""
+    try:
+        return make()
+    except (TypeError, ValueError, OverflowError) as error:
+        raise operator_error(
+            PARAM_INVALID,
+            function,
+            argument,
+            "has no place in the tensor",
+            got=f"{type(given).__name__} {given!r}"[:160],
+            expected=f"numbers that the tensor's dtype can hold ({error})",
+            fix=f"correct {argument}, or choose another dtype",
+        ) from None
 
 
 def _dtype(function: str, dtype: AnyDType) -> DType:

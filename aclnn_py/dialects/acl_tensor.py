@@ -112,10 +112,7 @@ def aclDestroyTensor(tensor: Tensor | None) -> None:
     """
     if tensor is None:
         return
-    _tensor("aclDestroyTensor", "tensor", tensor)
-    if tensor.closed:
-        _invalid("aclDestroyTensor", "tensor", repr(tensor), "a tensor that is still alive")
-    tensor.close()
+    _tensor("aclDestroyTensor", "tensor", tensor).close()
 
 
 def aclGetViewShape(tensor: Tensor) -> tuple[int, ...]:
@@ -306,6 +303,8 @@ def _tensor(function: str, argument: str, tensor: Tensor | None) -> Tensor:
         _null(function, argument, "a Tensor")
     if not isinstance(tensor, Tensor):
         _invalid(function, argument, f"{type(tensor).__name__} {tensor!r}", "a Tensor")
+    if tensor.closed:
+        _invalid(function, argument, repr(tensor), "a tensor that is still alive")
     return tensor
 
 

@@ -222,3 +222,39 @@ def test_views_stay_inside_their_storage(device, change):
     with pytest.raises(acl.AclError) as caught:
         tensor.view(**({"shape": (2, 3)} | change))
     check_error(caught.value, 161002)
+
+
+@pytest.mark.parametrize(
+    ("argument", "call"),
+    [
+        ("value", lambda d: d.full((2,), 300, "int8")),
+        ("value", lambda d: d.full((2,), "a", "float32")),
+        ("array", lambda d: d.tensor([[1.0], [1.0, 2.0]])),
+        ("array", lambda d: d.tensor(["a"], "float32")),
+        ("dtype", lambda d: d.tensor(["a"])),
+    ],
+)
+def test_values_that_have_no_place_in_a_tensor(device, argument, call):
+    with pytest.raises(acl.AclnnError) as caught:
+        call(device)
+    check_error(caught.value, 161002, argument=argument)
+
+
+@pytest.mark.parametrize(
+    "getter",
+    [
+        "aclGetViewShape",
+        "aclGetStorageShape",
+        "aclGetViewStrides",
+        "aclGetViewOffset",
+        "aclGetFormat",
+        "aclGetDataType",
+        "aclGetRawTensorAddr",
+    ],
+)
+def test_getters_of_a_destroyed_tensor(device, getter):
+    tensor = device.zeros((2, 3))
+    acl.aclDestroyTensor(tensor)
+    with pytest.raises(acl.AclnnError) as caught:
+        getattr(acl, getter)(tensor)
+    check_error(caught.value, 161002, argument="tensor")
