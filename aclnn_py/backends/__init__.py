@@ -5,6 +5,6 @@ from aclnn_py.backends.cpu import CpuBackend
 from aclnn_py.backends.native_plan import NativePlan, operator_id
 from aclnn_py.backends.reference import ReferenceBackend
 
-__all__ = ["BACKENDS", "NativePlan", "operator_id"]
+__all__ = ["BACKENDS", "CpuBackend", "NativePlan", "ReferenceBackend", "operator_id"]
 
 BACKENDS = (CpuBackend(), ReferenceBackend())

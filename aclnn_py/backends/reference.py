@@ -23,13 +23,13 @@ _NUMPY: Final = {row.kernel: row.numpy for row in DTYPES if row.kernel and row.n
 
 
 class ReferenceBackend:
-    """Runs steps as NumPy expressions in float64."""
+    """Runs steps in NumPy: casts and copies from here, the rest as each operator says."""
 
     name = "reference"
 
     def accept(self, step: Step) -> tuple[str, tuple[Refusal, ...]]:
         """See `aclnn_py.plan.choose.Backend`."""
-        if step.kernel not in _KERNELS:
+        if step.reference is None and step.kernel not in _KERNELS:
             reason = "no NumPy expression for this kernel"
             return "", (Refusal(f"reference: {step.kernel}", reason),)
         missing = [part for part in step.dtype.split("_") if part not in _NUMPY]
@@ -40,7 +40,7 @@ class ReferenceBackend:
 
     def fill(self, step: Step, native: Any, keep: list[object]) -> None:
         """Register the expression and make the native step call it."""
-        run = _KERNELS[step.kernel]
+        run = _compute if step.reference is not None else _KERNELS[step.kernel]
         token = register_step(lambda addresses: run(step, addresses), len(step.reads) + 1)
         keep.append(_Registration(token))
         native.call = lib.aclpy_py_step_call
@@ -71,36 +71,19 @@ def _exact(values: Any) -> Any:
     return values.astype(wide)
 
 
-def _axis_kernel(expression: Callable[..., Any]) -> Callable[[Step, Any], None]:
-    def run(step: Step, addresses: Any) -> None:
-        dtype, shape = _NUMPY[step.dtype], tuple(step.params)
-        count = len(step.reads)
-        inputs = [_exact(_array(addresses[index], dtype, shape)) for index in range(count)]
-        with np.errstate(all="ignore"):
-            result = expression(*inputs)
-            if dtype.itemsize == 2:  # half types round from float32
-                result = result.astype(np.float32)
-            _array(addresses[count], dtype, shape)[...] = result.astype(dtype)
-
-    return run
-
-
-def _softmax(x: Any) -> Any:
-    e = np.exp(x - x.max(axis=1, keepdims=True))
-    return e / e.sum(axis=1, keepdims=True)
-
-
-def _log_softmax(x: Any) -> Any:
-    shifted = x - x.max(axis=1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-
-
-def _softmax_backward(g: Any, y: Any) -> Any:
-    return y * (g - (g * y).sum(axis=1, keepdims=True))
-
-
-def _log_softmax_backward(g: Any, y: Any) -> Any:
-    return g - np.exp(y) * g.sum(axis=1, keepdims=True)
+def _compute(step: Step, addresses: Any) -> None:
+    assert step.reference is not None
+    dtype = _NUMPY[step.dtype]
+    *shapes, out_shape = step.shapes
+    inputs = [
+        _exact(_array(address, dtype, shape))
+        for address, shape in zip(addresses, shapes, strict=False)
+    ]
+    with np.errstate(all="ignore"):
+        result = np.asarray(step.reference(step.params, *inputs)).reshape(out_shape)
+        if dtype.itemsize == 2:  # half types round from float32
+            result = result.astype(np.float32)
+        _array(addresses[len(shapes)], dtype, out_shape)[...] = result.astype(dtype)
 
 
 def _cast(step: Step, addresses: Any) -> None:
@@ -151,10 +134,6 @@ def _strided(address: Any, dims: tuple[int, ...], strides: tuple[int, ...], item
 
 
 _KERNELS: Final[dict[str, Callable[[Any, Any], None]]] = {
-    "softmax": _axis_kernel(_softmax),
-    "log_softmax": _axis_kernel(_log_softmax),
-    "softmax_backward": _axis_kernel(_softmax_backward),
-    "log_softmax_backward": _axis_kernel(_log_softmax_backward),
     "cast": _cast,
     "copy_strided": _copy_strided,
     "copy_ordered": _copy_ordered,

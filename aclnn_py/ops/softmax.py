@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from aclnn_py.core.rules import (
     CAST_TARGETS,
@@ -20,6 +22,8 @@ from aclnn_py.core.rules import (
 from aclnn_py.core.spec import AttrParam, OpSpec, TensorParam
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aclnn_py.plan.recipe import Recipe
 
 __all__ = ["SPECS"]
@@ -38,13 +42,38 @@ def _around_axis(shape: tuple[int, ...], dim: int) -> tuple[int, int, int]:
     return prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
 
 
+# The operators in NumPy: what runs where no kernel fits. `params` is (outer, n, inner).
+
+
+def _softmax_reference(params: tuple[int, ...], x: Any) -> Any:
+    rows = x.reshape(params)
+    e = np.exp(rows - rows.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def _log_softmax_reference(params: tuple[int, ...], x: Any) -> Any:
+    rows = x.reshape(params)
+    shifted = rows - rows.max(axis=1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
+def _softmax_backward_reference(params: tuple[int, ...], gradient: Any, output: Any) -> Any:
+    g, y = gradient.reshape(params), output.reshape(params)
+    return y * (g - (g * y).sum(axis=1, keepdims=True))
+
+
+def _log_softmax_backward_reference(params: tuple[int, ...], gradient: Any, output: Any) -> Any:
+    g, y = gradient.reshape(params), output.reshape(params)
+    return g - np.exp(y) * g.sum(axis=1, keepdims=True)
+
+
 def _softmax(recipe: Recipe) -> None:
     # The result is cast, so FLOAT16 -> FLOAT rounds to half first: the vendor's order.
     problem = recipe.problem
     params = _around_axis(recipe.desc("self").shape, problem.integer("dim"))
     reserve = problem.profile.softmax_workspace_bytes
     x = recipe.contiguous("self")
-    y = recipe.kernel("softmax", (x,), params, reserve_bytes=reserve)
+    y = recipe.kernel("softmax", (x,), params, reference=_softmax_reference, reserve_bytes=reserve)
     recipe.store(recipe.cast(y, recipe.desc("out").dtype, "out"), "out")
 
 
@@ -54,24 +83,26 @@ def _log_softmax(recipe: Recipe) -> None:
     params = _around_axis(recipe.desc("self").shape, problem.integer("dim"))
     reserve = problem.profile.softmax_workspace_bytes
     x = recipe.cast(recipe.contiguous("self"), recipe.desc("out").dtype, "self")
-    y = recipe.kernel("log_softmax", (x,), params, reserve_bytes=reserve)
+    y = recipe.kernel(
+        "log_softmax", (x,), params, reference=_log_softmax_reference, reserve_bytes=reserve
+    )
     recipe.store(y, "out")
 
 
 def _softmax_backward(recipe: Recipe) -> None:
-    _backward(recipe, "softmax_backward")
+    _backward(recipe, "softmax_backward", _softmax_backward_reference)
 
 
 def _log_softmax_backward(recipe: Recipe) -> None:
-    _backward(recipe, "log_softmax_backward")
+    _backward(recipe, "log_softmax_backward", _log_softmax_backward_reference)
 
 
-def _backward(recipe: Recipe, kernel: str) -> None:
+def _backward(recipe: Recipe, kernel: str, reference: Callable[..., Any]) -> None:
     problem = recipe.problem
     params = _around_axis(recipe.desc("gradOutput").shape, problem.integer("dim"))
     reserve = problem.profile.softmax_workspace_bytes
     inputs = (recipe.contiguous("gradOutput"), recipe.contiguous("output"))
-    result = recipe.kernel(kernel, inputs, params, reserve_bytes=reserve)
+    result = recipe.kernel(kernel, inputs, params, reference=reference, reserve_bytes=reserve)
     recipe.store(recipe.cast(result, recipe.desc("out").dtype, "out"), "out")
 
 

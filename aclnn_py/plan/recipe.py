@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aclnn_py.core.desc import row_major_strides
 from aclnn_py.core.errors import INNER_NULLPTR, operator_error
@@ -19,6 +19,8 @@ from aclnn_py.plan.steps import WORKSPACE, Operand, Step, strided_copy
 from aclnn_py.plan.workspace import Item, Placement, lay_out
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aclnn_py.core.desc import TensorDesc
     from aclnn_py.core.dtype import DType
     from aclnn_py.plan.problem import Problem
@@ -62,6 +64,8 @@ class _Draft:
     write: Value
     params: tuple[int, ...]
     text: str
+    shapes: tuple[tuple[int, ...], ...] = ()
+    reference: Callable[..., Any] | None = None
 
     def placed(self, offsets: dict[int, int]) -> Step:
         """The step, once it is known where each item lies."""
@@ -74,6 +78,8 @@ class _Draft:
             _operand(self.write, offsets),
             self.params,
             self.text,
+            self.shapes,
+            self.reference,
         )
 
 
@@ -144,9 +150,24 @@ class Recipe:
         inputs: tuple[Value, ...],
         params: tuple[int, ...],
         *,
+        reference: Callable[..., Any],
         reserve_bytes: int = 0,
     ) -> Value:
-        """A compute step whose output has the dtype and shape of its first input."""
+        """A compute step whose output has the dtype and shape of its first input.
+
+        Parameters
+        ----------
+        name : str
+            The kernel.
+        inputs : tuple of Value
+            In kernel order.
+        params : tuple of int
+            As the kernel documents them.
+        reference : callable
+            The same in NumPy; see `Step.reference`.
+        reserve_bytes : int
+            Workspace that the vendor's kernel declares for itself.
+        """
         first = inputs[0]
         on_ai_cpu = first.dtype.name == "DOUBLE"
         self.runs_on_ai_cpu |= on_ai_cpu
@@ -157,7 +178,9 @@ class Recipe:
         result = self._new_item(f"{name} result", first.dtype, first.shape)
         text = f"{first.dtype} {shape_text(first.shape)}, params {params}"
         key = first.dtype.kernel or first.dtype.name.lower()
-        self._add(name, name, key, inputs, result, params, text)
+        draft = self._add(name, name, key, inputs, result, params, text)
+        draft.shapes = (*[value.shape for value in inputs], result.shape)
+        draft.reference = reference
         return result
 
     def store(self, value: Value, name: str) -> None:
@@ -215,12 +238,14 @@ class Recipe:
         write: Value,
         params: tuple[int, ...],
         text: str,
-    ) -> None:
+    ) -> _Draft:
         for value in reads:
             item = self._items[value.item] if value.item >= 0 else None
             if item is not None:
                 self._items[value.item] = Item(item.label, item.nbytes, item.first, self._next)
-        self._drafts.append(_Draft(name, kernel, dtype, reads, write, params, text))
+        draft = _Draft(name, kernel, dtype, reads, write, params, text)
+        self._drafts.append(draft)
+        return draft
 
     def _copy_step(self, role: str, source: Value, strides: tuple[int, ...], name: str) -> Value:
         copy = strided_copy(

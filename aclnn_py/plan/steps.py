@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["WORKSPACE", "Operand", "Step", "StridedCopy", "strided_copy"]
 
@@ -48,6 +48,10 @@ class Step:
         As the kernel documents them.
     text : str
         One line for `explain`.
+    shapes : tuple of tuple of int
+        Dense shapes of the operands, inputs first; only compute steps have them.
+    reference : callable, optional
+        The same step in NumPy: gets `params` and the inputs in a wide type, returns the output.
     """
 
     name: str
@@ -57,6 +61,8 @@ class Step:
     write: Operand
     params: tuple[int, ...]
     text: str
+    shapes: tuple[tuple[int, ...], ...] = ()
+    reference: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@
 #define ACLPY_KERNELS_COPY_BLOCK_H
 
 #include "copy_geometry.h"
+#include "copy_transpose.h"
 
 typedef struct aclpy_b16 {
   uint64_t part[2];
@@ -13,6 +14,19 @@ typedef uint8_t aclpy_b1;
 typedef uint16_t aclpy_b2;
 typedef uint32_t aclpy_b4;
 typedef uint64_t aclpy_b8;
+
+/* A run of bytes; streamed (whole lines of it) where `to` and `from` are far larger than the caches. */
+ACLPY_INLINE void copy_run_(unsigned char *to, const unsigned char *from, int64_t n, int streaming) {
+  if (!streaming || n < 256) {
+    memcpy(to, from, (size_t)n);
+    return;
+  }
+  const int64_t head = (int64_t)(-(uintptr_t)to & 63u);
+  memcpy(to, from, (size_t)head);
+  int64_t i = head;
+  for (; i + 64 <= n; i += 64) aclpy_line_store_(to + i, from + i, 1);
+  memcpy(to + i, from + i, (size_t)(n - i));
+}
 
 #define ACLPY_COPY_BLOCK_(type)                                                                                  \
   ACLPY_INLINE void copy_one_##type(const unsigned char *from, unsigned char *to) {                              \
@@ -24,37 +38,36 @@ typedef uint64_t aclpy_b8;
                                      int64_t to_step) {                                                          \
     for (int64_t c = 0; c < n; ++c) copy_one_##type(from + c * from_step, to + c * to_step);                     \
   }                                                                                                              \
-  /* Source lines are read whole before their neighbours evict them, then leave the buffer as columns. */        \
+  /* Squares of whole lines; the source's lines of the squares to come are fetched ahead. */                     \
   static void copy_transpose_##type(const unsigned char *from, unsigned char *to, const aclpy_copy_dim *row,     \
-                                    const aclpy_copy_dim *column) {                                              \
-    enum { SIDE = 64 / sizeof(aclpy_##type) > 16 ? 16 : 64 / sizeof(aclpy_##type) };                             \
-    aclpy_##type buffer[SIDE][SIDE];                                                                             \
-    for (int64_t c = 0; c < column->n; c += SIDE) {                                                              \
-      const int64_t nc = aclpy_min_i64(SIDE, column->n - c);                                                     \
-      for (int64_t r = 0; r < row->n; r += SIDE) {                                                               \
-        const int64_t nr = aclpy_min_i64(SIDE, row->n - r);                                                      \
-        const unsigned char *s = from + r * row->from + c * column->from;                                        \
-        unsigned char *d = to + r * row->to + c * column->to;                                                    \
-        if (nc == SIDE && nr == SIDE) {                                                                          \
-          for (int k = 0; k < SIDE; ++k) memcpy(buffer[k], s + k * column->from, sizeof buffer[k]);              \
-          for (int i = 0; i < SIDE; ++i) {                                                                       \
-            aclpy_##type line[SIDE];                                                                             \
-            for (int k = 0; k < SIDE; ++k) line[k] = buffer[k][i];                                               \
-            memcpy(d + i * row->to, line, sizeof line);                                                          \
-          }                                                                                                      \
-          continue;                                                                                              \
+                                    const aclpy_copy_dim *column, int streaming) {                               \
+    enum { SIDE = 64 / sizeof(aclpy_##type), AHEAD = 2 * 64 };                                                   \
+    const int64_t whole_rows = row->n / SIDE * SIDE, whole_columns = column->n / SIDE * SIDE;                    \
+    for (int64_t c = 0; c < whole_columns; c += SIDE) {                                                          \
+      const unsigned char *s = from + c * column->from;                                                          \
+      unsigned char *d = to + c * column->to;                                                                    \
+      for (int64_t r = 0; r < whole_rows; r += SIDE) {                                                           \
+        for (int k = 0; k < SIDE; ++k) ACLPY_PREFETCH(s + k * column->from + AHEAD);                             \
+        if (streaming) {                                                                                         \
+          transpose_square_##type(s, d, column->from, row->to, 1);                                               \
+        } else {                                                                                                 \
+          transpose_square_##type(s, d, column->from, row->to, 0);                                               \
         }                                                                                                        \
-        for (int64_t i = 0; i < nr; ++i) {                                                                       \
-          copy_line_##type(s + i * row->from, d + i * row->to, nc, column->from, column->to);                    \
-        }                                                                                                        \
+        s += SIDE * row->from;                                                                                   \
+        d += SIDE * row->to;                                                                                     \
       }                                                                                                          \
+    }                                                                                                            \
+    for (int64_t r = 0; r < row->n; ++r) {                                                                       \
+      const int64_t c = r < whole_rows ? whole_columns : 0;                                                      \
+      copy_line_##type(from + r * row->from + c * column->from, to + r * row->to + c * column->to, column->n - c, \
+                       column->from, column->to);                                                                \
     }                                                                                                            \
   }                                                                                                              \
   static void copy_block_##type(const unsigned char *from, unsigned char *to, const aclpy_copy_dim *row,         \
-                                const aclpy_copy_dim *column) {                                                  \
+                                const aclpy_copy_dim *column, int streaming) { \
     const int64_t bytes = sizeof(aclpy_##type);                                                                  \
     if (column->to == bytes && row->from == bytes && column->from != bytes && column->from != 0) {               \
-      copy_transpose_##type(from, to, row, column);                                                              \
+      copy_transpose_##type(from, to, row, column, streaming);                                                              \
       return;                                                                                                    \
     }                                                                                                            \
     for (int64_t r = 0; r < row->n; ++r) {                                                                       \
@@ -63,7 +76,7 @@ typedef uint64_t aclpy_b8;
       if (column->to != bytes) {                                                                                 \
         copy_line_##type(s, d, column->n, column->from, column->to);                                             \
       } else if (column->from == bytes) {                                                                        \
-        memcpy(d, s, (size_t)(column->n * bytes));                                                               \
+        copy_run_(d, s, column->n * bytes, streaming);                                                           \
       } else if (column->from == 0) {                                                                            \
         copy_line_##type(s, d, column->n, 0, bytes);                                                             \
       } else {                                                                                                   \

@@ -10,6 +10,8 @@
 #include "define.h"
 
 enum { ACLPY_COPY_RANK = 25, ACLPY_COPY_ITEM_BYTES = 32 * 1024 };
+/* A tile of a transpose: bytes along the source's lines, and how many squares of whole lines across. */
+enum { ACLPY_TILE_LINE = 1024, ACLPY_TILE_SQUARES = 8 };
 
 typedef struct aclpy_copy_dim {
   int64_t n, from, to; /* strides in bytes */
@@ -24,6 +26,7 @@ typedef struct aclpy_copy_geometry {
   int32_t rank;  /* outer dims */
   aclpy_copy_dim dim[ACLPY_COPY_RANK + 2];
   int64_t elements;
+  int transposed; /* the row runs along the source, the column along the destination */
 } aclpy_copy_geometry;
 
 ACLPY_INLINE uint64_t aclpy_size_of_stride_(int64_t s) { return s < 0 ? 0u - (uint64_t)s : (uint64_t)s; }
@@ -82,11 +85,13 @@ ACLPY_INLINE int aclpy_copy_make(aclpy_copy_geometry *g, const int64_t *params, 
     const uint64_t stride = aclpy_size_of_stride_(g->dim[i].from);
     if (stride != 0 && stride < aclpy_size_of_stride_(g->dim[fastest].from)) fastest = i;
   }
-  const int transposed = fastest >= 0 && g->dim[fastest].from != 0 && g->column.from != 0 &&
+  const int crossed = fastest >= 0 && g->dim[fastest].from != 0 && g->column.from != 0 &&
                          aclpy_size_of_stride_(g->dim[fastest].from) < aclpy_size_of_stride_(g->column.from);
-  g->row = g->rank > 0 ? aclpy_copy_take_(g, transposed ? fastest : g->rank - 1) : single;
-  if (transposed) {
-    g->tile_rows = g->tile_columns = bytes <= 4 ? 64 : 128 / bytes * 2;
+  g->transposed = crossed && g->column.to == bytes && g->dim[fastest].from == bytes;
+  g->row = g->rank > 0 ? aclpy_copy_take_(g, crossed ? fastest : g->rank - 1) : single;
+  if (crossed) {
+    g->tile_rows = ACLPY_TILE_LINE / bytes;
+    g->tile_columns = ACLPY_TILE_SQUARES * aclpy_max_i64(1, 64 / bytes);
   } else {
     g->tile_columns = ACLPY_COPY_ITEM_BYTES / bytes;
     g->tile_rows = aclpy_max_i64(1, g->tile_columns / aclpy_max_i64(1, g->column.n));
@@ -99,6 +104,16 @@ ACLPY_INLINE int aclpy_copy_make(aclpy_copy_geometry *g, const int64_t *params, 
   for (int32_t i = 0; i < g->rank; ++i) g->outer *= g->dim[i].n;
   g->group = aclpy_max_i64(1, ACLPY_COPY_ITEM_BYTES / bytes / (g->tile_rows * g->tile_columns));
   return 0;
+}
+
+/* Whether lines are written past the caches: what moves is larger than the last of them, and lines of a transpose are
+ * aligned. */
+ACLPY_INLINE int aclpy_copy_streams(const aclpy_copy_geometry *g, const unsigned char *to, int64_t bytes) {
+  if (g->elements * bytes <= aclpy_cache_bytes_last_level() / 2) return 0;
+  if (!g->transposed) return 1;
+  uint64_t steps = (uint64_t)(uintptr_t)to | (uint64_t)g->row.to;
+  for (int32_t i = 0; i < g->rank; ++i) steps |= (uint64_t)g->dim[i].to;
+  return steps % 64 == 0;
 }
 
 #endif

@@ -7,7 +7,7 @@
 #include "copy_geometry.h"
 
 typedef void (*block_fn)(const unsigned char *from, unsigned char *to, const aclpy_copy_dim *row,
-                         const aclpy_copy_dim *column);
+                         const aclpy_copy_dim *column, int streaming);
 
 /* Byte offsets of outer position `at`. */
 static void copy_outer_(const aclpy_copy_geometry *g, int64_t at, int64_t *from, int64_t *to) {
@@ -24,6 +24,7 @@ ACLPY_INLINE void copy_items_(const aclpy_kernel_args *args, int64_t begin, int6
                               block_fn block) {
   aclpy_copy_geometry g;
   if (aclpy_copy_make(&g, args->params, bytes) != 0) return;
+  const int streaming = aclpy_copy_streams(&g, args->addr[1], bytes);
   for (int64_t item = begin; item < end; ++item) {
     const int64_t column_at = item % g.column_tiles * g.tile_columns;
     const int64_t row_at = item / g.column_tiles % g.row_tiles * g.tile_rows;
@@ -37,9 +38,10 @@ ACLPY_INLINE void copy_items_(const aclpy_kernel_args *args, int64_t begin, int6
       copy_outer_(&g, at, &from, &to);
       from += row_at * row.from + column_at * column.from;
       to += row_at * row.to + column_at * column.to;
-      block(args->addr[0] + from, args->addr[1] + to, &row, &column);
+      block(args->addr[0] + from, args->addr[1] + to, &row, &column, streaming);
     }
   }
+  if (streaming) aclpy_stream_fence();
 }
 
 static int32_t copy_plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape, int64_t bytes) {
@@ -50,7 +52,7 @@ static int32_t copy_plan_(const int64_t *params, int32_t n_params, aclpy_kernel_
   shape->passes = 1;
   if (g.elements > 0) shape->items[0] = aclpy_ceil_div(g.outer, g.group) * g.row_tiles * g.column_tiles;
   const int straight = g.column.from == bytes && g.column.to == bytes;
-  const double each = straight ? 0.06 * (double)bytes : 0.6 + 0.06 * (double)bytes;
+  const double each = (straight ? 0.03 : g.transposed ? 0.06 : 0.1) * (double)bytes + (straight || g.transposed ? 0 : 0.3);
   shape->cost_ns = 40.0 + (double)g.elements * each + (straight ? 5.0 * (double)(g.elements / g.column.n) : 0.0);
   shape->grain[0] = aclpy_grain(shape->cost_ns, shape->items[0]);
   return 0;

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Transposes of square blocks whose lines are one cache line long: read whole, turned in registers, written whole.
+ *
+ * A network of log2(n) rounds, each of which zips line i with line i + n/2, turns n lines of n elements.
+ */
+#ifndef ACLPY_KERNELS_COPY_TRANSPOSE_H
+#define ACLPY_KERNELS_COPY_TRANSPOSE_H
+
+#include "copy_geometry.h"
+
+/* 16 bytes as elements of one size; zip_low takes the first halves of a and b in turn, zip_high the second ones. */
+#define ACLPY_ZIP_(bytes, element, lanes, low, high)                                                             \
+  typedef element aclpy_zip_b##bytes __attribute__((vector_size(16)));                                           \
+  ACLPY_INLINE aclpy_zip_b##bytes zip_low_b##bytes(aclpy_zip_b##bytes a, aclpy_zip_b##bytes b) { return low; }   \
+  ACLPY_INLINE aclpy_zip_b##bytes zip_high_b##bytes(aclpy_zip_b##bytes a, aclpy_zip_b##bytes b) { return high; }
+#ifdef __clang__
+#define ACLPY_PICK_(bytes, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define ACLPY_PICK_(bytes, ...) __builtin_shuffle(a, b, (aclpy_zip_b##bytes){__VA_ARGS__})
+#endif
+ACLPY_ZIP_(1, uint8_t, 16, ACLPY_PICK_(1, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
+           ACLPY_PICK_(1, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31))
+ACLPY_ZIP_(2, uint16_t, 8, ACLPY_PICK_(2, 0, 8, 1, 9, 2, 10, 3, 11), ACLPY_PICK_(2, 4, 12, 5, 13, 6, 14, 7, 15))
+ACLPY_ZIP_(4, uint32_t, 4, ACLPY_PICK_(4, 0, 4, 1, 5), ACLPY_PICK_(4, 2, 6, 3, 7))
+ACLPY_ZIP_(8, uint64_t, 2, ACLPY_PICK_(8, 0, 2), ACLPY_PICK_(8, 1, 3))
+#undef ACLPY_ZIP_
+#undef ACLPY_PICK_
+
+/* A line of 64 bytes, kept in cache or streamed past it (then `to` is aligned to a line). */
+ACLPY_INLINE void aclpy_line_store_(unsigned char *to, const unsigned char *from, int streaming) {
+  float part[16];
+  memcpy(part, from, sizeof part);
+  for (int i = 0; i < 16; i += v32_LANES) {
+    float *at = (float *)(void *)to + i;
+    if (streaming) {
+      nt_f32(at, v32_load(part + i));
+    } else {
+      v32_store(at, v32_load(part + i));
+    }
+  }
+}
+
+/* Turns SIDE lines of `from` (pitch `from_step`) into SIDE lines of `to`. The lines are read into a dense buffer first:
+ * lines a power of two apart evict each other. */
+#define ACLPY_TRANSPOSE_(bytes, rounds)                                                                          \
+  ACLPY_INLINE void transpose_square_b##bytes(const unsigned char *from, unsigned char *to, int64_t from_step,   \
+                                              int64_t to_step, int streaming) {                                  \
+    enum { SIDE = 64 / bytes, N = 16 / bytes, Q = 4 };                                                           \
+    unsigned char in[SIDE][64], out[N][64];                                                                      \
+    for (int k = 0; k < SIDE; ++k) memcpy(in[k], from + k * from_step, 64);                                      \
+    for (int i = 0; i < Q; ++i) {                                                                                \
+      for (int q = 0; q < Q; ++q) {                                                                              \
+        aclpy_zip_b##bytes v[N], w[N];                                                                           \
+        for (int k = 0; k < N; ++k) memcpy(&v[k], in[q * N + k] + 16 * i, 16);                                   \
+        for (int round = 0; round < rounds; ++round) {                                                           \
+          for (int k = 0; k < N / 2; ++k) {                                                                      \
+            w[2 * k] = zip_low_b##bytes(v[k], v[k + N / 2]);                                                     \
+            w[2 * k + 1] = zip_high_b##bytes(v[k], v[k + N / 2]);                                                \
+          }                                                                                                      \
+          memcpy(v, w, sizeof v);                                                                                \
+        }                                                                                                        \
+        for (int k = 0; k < N; ++k) memcpy(out[k] + 16 * q, &v[k], 16);                                          \
+      }                                                                                                          \
+      for (int k = 0; k < N; ++k) aclpy_line_store_(to + (i * N + k) * to_step, out[k], streaming);              \
+    }                                                                                                            \
+  }
+ACLPY_TRANSPOSE_(1, 4)
+ACLPY_TRANSPOSE_(2, 3)
+#if ACLPY_ISA_RANK < 3
+ACLPY_TRANSPOSE_(4, 2)
+ACLPY_TRANSPOSE_(8, 1)
+#endif
+#undef ACLPY_TRANSPOSE_
+
+#if ACLPY_ISA_RANK == 3
+#define ACLPY_TRANSPOSE_(bytes, rounds, permute, low, high)                                                    \
+  ACLPY_INLINE void transpose_square_b##bytes(const unsigned char *from, unsigned char *to, int64_t from_step, \
+                                              int64_t to_step, int streaming) {                                \
+    enum { SIDE = 64 / bytes };                                                                                \
+    const __m512i first = low, second = high;                                                                  \
+    __m512i v[SIDE], w[SIDE];                                                                                  \
+    for (int k = 0; k < SIDE; ++k) v[k] = _mm512_loadu_si512(from + k * from_step);                            \
+    for (int round = 0; round < rounds; ++round) {                                                             \
+      for (int k = 0; k < SIDE / 2; ++k) {                                                                     \
+        w[2 * k] = permute(v[k], first, v[k + SIDE / 2]);                                                      \
+        w[2 * k + 1] = permute(v[k], second, v[k + SIDE / 2]);                                                 \
+      }                                                                                                        \
+      for (int k = 0; k < SIDE; ++k) v[k] = w[k];                                                              \
+    }                                                                                                          \
+    for (int k = 0; k < SIDE; ++k) {                                                                           \
+      if (streaming) {                                                                                         \
+        _mm512_stream_si512((__m512i *)(void *)(to + k * to_step), v[k]);                                      \
+      } else {                                                                                                 \
+        _mm512_storeu_si512(to + k * to_step, v[k]);                                                           \
+      }                                                                                                        \
+    }                                                                                                          \
+  }
+ACLPY_TRANSPOSE_(4, 4, _mm512_permutex2var_epi32,
+                 _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
+                 _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31))
+ACLPY_TRANSPOSE_(8, 3, _mm512_permutex2var_epi64, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11),
+                 _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15))
+#undef ACLPY_TRANSPOSE_
+#endif
+
+ACLPY_INLINE void transpose_square_b16(const unsigned char *from, unsigned char *to, int64_t from_step,
+                                       int64_t to_step, int streaming) {
+  unsigned char line[4][64];
+  for (int k = 0; k < 4; ++k) {
+    for (int i = 0; i < 4; ++i) memcpy(line[i] + 16 * k, from + k * from_step + 16 * i, 16);
+  }
+  for (int i = 0; i < 4; ++i) aclpy_line_store_(to + i * to_step, line[i], streaming);
+}
+
+#endif
