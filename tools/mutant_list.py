@@ -63,11 +63,10 @@ MUTANTS = (
     Mutant(
         "log-softmax casts its result",
         "aclnn_py/ops/softmax.py",
-        '    x = recipe.cast(recipe.contiguous("self"), recipe.desc("out").dtype, "self")\n'
-        '    y = recipe.kernel("log_softmax", (x,), params, reserve_bytes=reserve)\n',
-        '    x = recipe.kernel("log_softmax", (recipe.contiguous("self"),), params,\n'
-        "                      reserve_bytes=reserve)\n"
-        '    y = recipe.cast(x, recipe.desc("out").dtype, "self")\n',
+        '    x = recipe.cast(recipe.contiguous("self"), recipe.desc("out").dtype, "self")\n',
+        '    x = recipe.contiguous("self")\n    out_dtype = recipe.desc("out").dtype\n'
+        "    store = recipe.store\n"
+        "    recipe.store = lambda y, name: store(recipe.cast(y, out_dtype, name), name)\n",
         CASTS,
     ),
     Mutant(
