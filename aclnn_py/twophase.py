@@ -19,7 +19,7 @@ from aclnn_native import ffi, lib
 from aclnn_py.backends import BACKENDS, NativePlan, operator_id
 from aclnn_py.core import settings
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
-from aclnn_py.core.executor import Executor
+from aclnn_py.core.executor import ONE_SHOT, SPENT, Executor
 from aclnn_py.core.tensor import Tensor
 from aclnn_py.ops._index import INDEX
 from aclnn_py.plan import plan as planner
@@ -128,8 +128,8 @@ class Operator:
             if status:
                 raise_last(status, error=AclnnError)
             handle = int(out[0])
-        keep = (*bound, *[tensor._buffer for tensor in bound])  # noqa: SLF001  # a hot-path field
-        return entry.workspace_bytes, Executor(handle, keep, entry.plan)
+        keep = (*bound, *[tensor._buffer for tensor in bound], entry)  # noqa: SLF001  # hot path
+        return entry.workspace_bytes, Executor(handle, keep)
 
     def execute(
         self, workspace: object, workspace_size: object, executor: object, stream: object
@@ -160,8 +160,8 @@ class Operator:
         status = lib.aclpy_execute(self.number, address, size, handle, queue)
         if status:
             raise_last(status, error=AclnnError)
-        if isinstance(executor, Executor) and executor._once:  # noqa: SLF001  # its own module
-            executor._alive = False  # noqa: SLF001
+        if isinstance(executor, Executor) and executor._state == ONE_SHOT:  # noqa: SLF001
+            executor._state = SPENT  # noqa: SLF001
 
     def _handles(self, executor: object, stream: object) -> tuple[int, int]:
         function = self.spec.function

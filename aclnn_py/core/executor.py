@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aclnn_native import ffi, lib
 from aclnn_runtime import AclnnError, raise_last
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
             ...
 
 
-__all__ = ["Executor"]
+__all__ = ["ONE_SHOT", "REPEATABLE", "SPENT", "Executor"]
+
+SPENT, ONE_SHOT, REPEATABLE = range(3)
 
 
 class Executor:
@@ -35,16 +37,21 @@ class Executor:
     this object.
     """
 
-    __slots__ = ("__weakref__", "_alive", "_handle", "_keep", "_once", "plan")
+    __slots__ = ("__weakref__", "_handle", "_keep", "_state")
 
-    def __init__(self, handle: int, keep: tuple[object, ...], plan: Plan) -> None:
+    def __init__(self, handle: int, keep: tuple[Any, ...]) -> None:
         self._handle = handle
         # Tensors, and the memory they have now: it may be what phase 2 writes to even when a
-        # tensor is given another address in between.
+        # tensor is given another address in between. Last, whose `plan` it runs. One tuple,
+        # because making an executor is on the hot path.
         self._keep = keep
-        self._once = True
-        self._alive = True
-        self.plan = plan
+        self._state = ONE_SHOT
+
+    @property
+    def plan(self) -> Plan:
+        """What phase 1 decided."""
+        plan: Plan = self._keep[-1].plan
+        return plan
 
     @property
     def handle(self) -> int:
@@ -67,12 +74,12 @@ class Executor:
 
     def close(self) -> None:
         """Destroy the executor if it has not been used up; a second call does nothing."""
-        if self._alive:
-            self._alive = False
+        if self._state:
+            self._state = SPENT
             lib.aclpy_executor_discard(self._handle)
 
     def __del__(self) -> None:
-        if self._alive:
+        if self._state:
             lib.aclpy_executor_discard(self._handle)
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ from aclnn_py.core.arguments import integer, integers
 from aclnn_py.core.desc import TensorDesc, row_major_strides
 from aclnn_py.core.dtype import aclDataType, as_dtype
 from aclnn_py.core.errors import PARAM_INVALID, PARAM_NULLPTR, operator_error
-from aclnn_py.core.executor import Executor
+from aclnn_py.core.executor import REPEATABLE, SPENT, Executor
 from aclnn_py.core.format import aclFormat
 from aclnn_py.core.tensor import Tensor, create_tensor
 from aclnn_runtime import AclnnError, raise_last
@@ -171,7 +171,7 @@ def aclSetAclOpExecutorRepeatable(executor: Executor) -> None:
     status = lib.aclpy_executor_set_repeatable(handle)
     if status:
         raise_last(status, error=AclnnError)
-    executor._once = False  # noqa: SLF001  # the flag belongs to this call
+    executor._state = REPEATABLE  # noqa: SLF001  # this call's to set
 
 
 def aclDestroyAclOpExecutor(executor: Executor) -> None:
@@ -179,7 +179,7 @@ def aclDestroyAclOpExecutor(executor: Executor) -> None:
     status = lib.aclpy_executor_destroy(_executor_handle("aclDestroyAclOpExecutor", executor))
     if status:
         raise_last(status, error=AclnnError)
-    executor._alive = False  # noqa: SLF001  # nothing is left to destroy
+    executor._state = SPENT  # noqa: SLF001  # nothing is left to destroy
 
 
 def aclSetInputTensorAddr(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from aclnn_native import lib
-from aclnn_py.core.executor import Executor
+from aclnn_py.core.executor import ONE_SHOT, SPENT, Executor
 from aclnn_py.core.spec import AttrParam, OpSpec
 from aclnn_py.dialects.docstrings import phase_one_doc, phase_two_doc
 from aclnn_py.twophase import fail_last, operator, operators
@@ -33,7 +33,7 @@ def {planner}({params}):
     handle = _new(entry.handle, {handles})
     if not handle:
         _fail()
-    return entry.workspace_bytes, _Executor(handle, ({tensors}, {buffers}), entry.plan)
+    return entry.workspace_bytes, _Executor(handle, ({tensors}, {buffers}, entry))
 
 
 def {function}(workspace, workspaceSize, executor, stream):
@@ -49,8 +49,8 @@ def {function}(workspace, workspaceSize, executor, stream):
         return _checked_execute(workspace, workspaceSize, executor, stream)
     if status:
         _raise(status, error=_AclnnError)
-    if executor._once:
-        executor._alive = False
+    if executor._state == {one_shot}:
+        executor._state = {spent}
 """
 
 
@@ -73,6 +73,8 @@ def _build(spec: OpSpec) -> tuple[Any, Any]:
         planner=spec.planner,
         function=spec.function,
         number=door.number,
+        one_shot=ONE_SHOT,
+        spent=SPENT,
         params=", ".join(param.name for param in spec.params),
         key=", ".join(fields),
         tensors=", ".join(tensors),

@@ -15,6 +15,7 @@ typedef struct FN(dense) {
 ACLPY_INLINE void FN(tile_sum)(const aclpy_geometry *geometry, const aclpy_tile *t, const STORED *g, const STORED *y,
                                const FN(dense) * dense, double *sum, int logarithm, int copy) {
   REAL part[ACLPY_TILE_PAD] = {0};
+  const int64_t ahead = aclpy_fetch_ahead(geometry, (int64_t)sizeof(STORED));
   memset(sum, 0, (size_t)geometry->stride * sizeof *sum);
   for (int64_t r = 0; r < t->rows; ++r) {
     const int64_t width = aclpy_tile_columns(geometry, t, r);
@@ -22,6 +23,8 @@ ACLPY_INLINE void FN(tile_sum)(const aclpy_geometry *geometry, const aclpy_tile 
     for (int64_t c = 0; c < width; c += LANES) {
       const VEC a = FN(tile_ld)(g + at + c, width - c, 0);
       VEC s = V(load)(part + c);
+      if (ahead > 0) ACLPY_PREFETCH(g + at + c + ahead);
+      if (ahead > 0) ACLPY_PREFETCH(y + at + c + ahead);
       if (copy) V(store)(dense->g + to + c, a);
       if (copy || !logarithm) {
         const VEC b = FN(tile_ld)(y + at + c, width - c, 0);

@@ -17,7 +17,7 @@
 #include "define.h"
 
 enum { ACLPY_ROWS = 0, ACLPY_ROW_CHUNKS, ACLPY_TILES, ACLPY_TILE_CHUNKS };
-enum { ACLPY_BLOCK = 2048, ACLPY_ROW_CHUNK = 16384, ACLPY_TILE_MAX = 512, ACLPY_CHUNK_TILE = 32 };
+enum { ACLPY_BLOCK = 2048, ACLPY_ROW_CHUNK = 16384, ACLPY_TILE_MAX = 512, ACLPY_CHUNK_ELEMENTS = 65536, ACLPY_TILE_NARROW = 64 };
 enum { ACLPY_SCRATCH_MAX = 512 * 1024, ACLPY_SCRATCH_GOOD = 256 * 1024 };
 
 typedef struct aclpy_geometry {
@@ -45,7 +45,8 @@ ACLPY_INLINE void aclpy_geometry_rows_(aclpy_geometry *g, int64_t real_bytes) {
   g->chunk = ACLPY_ROW_CHUNK;
 }
 
-ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t real_bytes) {
+ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t real_bytes, int64_t held) {
+  real_bytes *= held;
   g->group = aclpy_max_i64(1, aclpy_min_i64(64 / g->inner, g->n));
   g->columns = g->group * g->inner;
   g->rows = aclpy_ceil_div(g->n, g->group);
@@ -53,8 +54,9 @@ ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t real_bytes) {
   const int64_t good = ACLPY_SCRATCH_GOOD / real_bytes / 16 / g->rows * 16;
   const int few = g->rows >= 4096 && g->outer <= 256 / g->inner;
   const int fits = g->group > 1 ? most >= aclpy_round16(g->columns) : most >= 16;
-  g->mode = few || !fits ? ACLPY_TILE_CHUNKS : ACLPY_TILES;
-  int64_t width = ACLPY_CHUNK_TILE;
+  const int narrow = g->group == 1 && g->inner > 32 && held == 2 && good < aclpy_min_i64(g->inner, ACLPY_TILE_NARROW);
+  g->mode = few || narrow || !fits ? ACLPY_TILE_CHUNKS : ACLPY_TILES;
+  int64_t width = ACLPY_TILE_MAX;
   if (g->group > 1) {
     width = g->columns;
   } else if (g->mode == ACLPY_TILES) {
@@ -64,7 +66,7 @@ ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t real_bytes) {
   g->width = g->tiles == 1 ? g->columns : aclpy_round16(aclpy_ceil_div(g->columns, g->tiles));
   g->tiles = aclpy_ceil_div(g->columns, g->width);
   g->stride = aclpy_round16(g->width);
-  g->chunk = g->group > 1 ? 1024 : 2048;
+  g->chunk = g->group > 1 ? 1024 : ACLPY_CHUNK_ELEMENTS / g->stride;
 }
 
 /* Returns 0, or -1 where the parameters make no sense. `held`: tiles a thread holds in scratch at once; `tensors`: how
@@ -87,7 +89,7 @@ ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, i
   if (g->inner == 1) {
     aclpy_geometry_rows_(g, real_bytes);
   } else {
-    aclpy_geometry_tiles_(g, held * real_bytes);
+    aclpy_geometry_tiles_(g, real_bytes, held);
   }
   g->chunks = aclpy_ceil_div(g->rows, g->chunk);
   return 0;

@@ -12,6 +12,7 @@ typedef struct FN(columns) {
 /* Copies the tile into dense scratch (power-of-two pitches would otherwise evict each other) and takes maxima. */
 ACLPY_INLINE void FN(tile_load)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x, REAL *dense, REAL *max) {
   const REAL low = (REAL)-INFINITY;
+  const int64_t ahead = aclpy_fetch_ahead(g, (int64_t)sizeof(STORED));
   for (int64_t c = 0; c < g->stride; c += LANES) V(store)(max + c, V(set1)(low));
   for (int64_t r = 0; r < t->rows; ++r) {
     const STORED *row = x + r * g->columns;
@@ -19,6 +20,7 @@ ACLPY_INLINE void FN(tile_load)(const aclpy_geometry *g, const aclpy_tile *t, co
     const int64_t width = aclpy_tile_columns(g, t, r);
     for (int64_t c = 0; c < g->stride; c += LANES) {
       const VEC v = FN(tile_ld)(row + c, width - c, low);
+      if (ahead > 0) ACLPY_PREFETCH(row + c + ahead);
       V(store)(to + c, v);
       V(store)(max + c, V(max)(v, V(load)(max + c)));
     }

@@ -8,7 +8,8 @@
 #ifndef ACLPY_KERNELS_TILE_H
 #define ACLPY_KERNELS_TILE_H
 
-enum { ACLPY_TILE_PAD = ACLPY_TILE_MAX + 16, ACLPY_TILE_BLOCK = 32 };
+enum { ACLPY_TILE_PAD = ACLPY_TILE_MAX + 16, ACLPY_TILE_BLOCK = 32, ACLPY_FETCH_BYTES = 4096 };
+
 
 /* Where the tile of one item lies. */
 typedef struct aclpy_tile {
@@ -44,6 +45,13 @@ ACLPY_INLINE int64_t aclpy_tile_columns(const aclpy_geometry *g, const aclpy_til
 /* Rows a large power of two apart fall into few sets of a cache. */
 ACLPY_INLINE int aclpy_rows_collide(const aclpy_geometry *g, int64_t bytes) {
   return g->group == 1 && g->rows >= 64 && g->columns * bytes % 1024 == 0;
+}
+
+/* Elements from a row of a tile to the one to fetch meanwhile, some 4 KiB of the tile further on: short runs, each far
+ * from the last, are not foreseen by the processor. 0 where the tile is contiguous. */
+ACLPY_INLINE int64_t aclpy_fetch_ahead(const aclpy_geometry *g, int64_t bytes) {
+  if (g->tiles == 1) return 0;
+  return aclpy_max_i64(1, ACLPY_FETCH_BYTES / (g->width * bytes)) * g->columns;
 }
 
 ACLPY_INLINE void aclpy_merge_sums(const aclpy_geometry *g, double *sum) {

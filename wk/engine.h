@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The engine: contexts, streams, events, memory, tensors, plans and executors behind handles.
+ *
+ * It runs tasks and knows no operator. Every function returns an AscendCL status (0 = success); the text of a
+ * failure is kept for the calling thread (aclpy_error_last) and joins its recent messages. No function blocks
+ * unless its comment says so. Python's C names, Python's nouns and the C ABI all come through here.
+ *
+ * `ctx` arguments: 0 means the calling thread's current context, with AscendCL's own rules (107002 when there is
+ * none, 107003 for a stream of another context). A context handle means exactly that context: thread-local state
+ * is neither read nor changed, and a stream made that way ("free-standing") is exempt from the current-context rule.
+ */
+#ifndef ACLPY_ENGINE_H
+#define ACLPY_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel.h"
+
+/* kind (8 bits) | generation (24 bits) | slot (32 bits). Looked up in a table, never dereferenced. 0 = none. */
+typedef uint64_t aclpy_handle;
+
+/* ---- errors ------------------------------------------------------------------------------------------------ */
+
+typedef struct aclpy_error {
+  int32_t status;
+  uint64_t token;    /* failed task: the token of aclpy_submit, or the call_token of the failed step; else 0 */
+  char function[64]; /* "aclrtMemcpy", or the operator of a failed task */
+  char argument[48];
+  char got[320];
+  char expected[320];
+  char hint[320];
+} aclpy_error;
+
+/* Builds the text, keeps it for this thread and returns `status`, so that callers write `return aclpy_fail(...)`. */
+int32_t aclpy_fail(int32_t status, const char *function, const char *argument, const char *expected, const char *hint,
+                   const char *got_format, ...);
+const aclpy_error *aclpy_error_last(void);
+void aclpy_error_clear(void);
+/* Adds a finished text (the planner's) to the thread's recent messages. */
+void aclpy_error_push(int32_t status, const char *text);
+/* aclGetRecentErrMsg: returns and clears, newest first, NULL when there is none; lives until the next call. */
+const char *aclpy_recent_message(void);
+
+/* ---- process, devices, contexts ----------------------------------------------------------------------------- */
+
+int32_t aclpy_init(const char *config_path);
+int32_t aclpy_finalize(void);
+int32_t aclpy_finalize_reference(uint64_t *count);
+int32_t aclpy_nn_init(const char *config_path); /* aclnnInit, aclnnFinalize: always 0 */
+int32_t aclpy_nn_finalize(void);
+
+int32_t aclpy_device_count(uint32_t *count);
+int32_t aclpy_set_device(int32_t device);
+int32_t aclpy_reset_device(int32_t device);       /* blocks: waits for the work of what it releases */
+int32_t aclpy_reset_device_force(int32_t device); /* likewise */
+int32_t aclpy_get_device(int32_t *device);
+int32_t aclpy_synchronize_device(aclpy_handle ctx); /* blocks; every stream of the context */
+
+int32_t aclpy_context_create(int32_t device, aclpy_handle *ctx); /* becomes current */
+int32_t aclpy_context_destroy(aclpy_handle ctx);
+int32_t aclpy_context_set_current(aclpy_handle ctx);
+int32_t aclpy_context_get_current(aclpy_handle *ctx);
+int32_t aclpy_context_device(aclpy_handle ctx, int32_t *device);
+/* Nouns: hold the device's primary context without touching the thread; counted apart from aclrtSetDevice. */
+int32_t aclpy_primary_retain(int32_t device, aclpy_handle *ctx);
+int32_t aclpy_primary_release(aclpy_handle ctx);
+
+/* ---- memory ------------------------------------------------------------------------------------------------- */
+
+enum { ACLPY_MEMORY_NONE = 0, ACLPY_MEMORY_DEVICE = 1, ACLPY_MEMORY_HOST = 2 };
+
+typedef struct aclpy_memory_info {
+  int32_t kind; /* ACLPY_MEMORY_* of the live allocation that holds the address */
+  int32_t device;
+  uintptr_t base;
+  uint64_t size;     /* as requested */
+  uint64_t pending;  /* queued or running tasks that touch it */
+  uint64_t identity; /* of this allocation: never that of a later one at the same address */
+} aclpy_memory_info;
+
+int32_t aclpy_malloc(aclpy_handle ctx, size_t size, int32_t policy, uintptr_t *address);
+int32_t aclpy_free(uintptr_t address); /* memory in use by a queued task lives until that task has run */
+/* Frees exactly this allocation, of either kind, saying nothing where it is gone already (garbage collection). */
+void aclpy_memory_discard(uintptr_t address, uint64_t identity);
+int32_t aclpy_malloc_host(aclpy_handle ctx, size_t size, uintptr_t *address);
+int32_t aclpy_free_host(uintptr_t address);
+int32_t aclpy_memory_query(uintptr_t address, aclpy_memory_info *info); /* 0 also for unknown addresses: kind NONE */
+/* Blocks until every task queued so far that touches the allocation holding `address` has run; the status (and
+ * aclpy_error_last) of a failed one is returned once. 0 for an address in no live allocation. */
+int32_t aclpy_memory_wait(uintptr_t address);
+/* One more owner of the bytes themselves (exported views): freed when the last owner lets go. */
+int32_t aclpy_memory_retain(uintptr_t address);
+int32_t aclpy_memory_release(uintptr_t base);
+/* Bytes now held for device and pinned memory, freed-but-in-use ones included. */
+uint64_t aclpy_memory_in_use(void);
+
+int32_t aclpy_memcpy(aclpy_handle ctx, uintptr_t dst, size_t dst_max, uintptr_t src, size_t count, int32_t kind);
+int32_t aclpy_memset(aclpy_handle ctx, uintptr_t dst, size_t max, int32_t value, size_t count);
+int32_t aclpy_memcpy_async(aclpy_handle ctx, uintptr_t dst, size_t dst_max, uintptr_t src, size_t count, int32_t kind,
+                           aclpy_handle stream); /* blocks only for pageable host memory (reference 2.2) */
+int32_t aclpy_memset_async(aclpy_handle ctx, uintptr_t dst, size_t max, int32_t value, size_t count,
+                           aclpy_handle stream);
+
+/* ---- streams and events -------------------------------------------------------------------------------------- */
+
+int32_t aclpy_stream_create(aclpy_handle ctx, uint32_t priority, uint32_t flags, aclpy_handle *stream);
+int32_t aclpy_stream_destroy(aclpy_handle ctx, aclpy_handle stream); /* blocks: drains */
+/* Returns at once; queued work still runs, then the stream goes (used when a noun is garbage collected). */
+int32_t aclpy_stream_release(aclpy_handle stream);
+int32_t aclpy_stream_default(aclpy_handle ctx, aclpy_handle *stream);
+int32_t aclpy_stream_context(aclpy_handle stream, aclpy_handle *ctx);
+int32_t aclpy_stream_synchronize(aclpy_handle ctx, aclpy_handle stream); /* blocks; 0 = default stream; task error */
+int32_t aclpy_stream_query(aclpy_handle ctx, aclpy_handle stream, int32_t *status); /* 0 complete, 1 not ready */
+
+enum { ACLPY_EVENT_PLAIN = 0, ACLPY_EVENT_WITH_FLAG = 1, ACLPY_EVENT_EX_WITH_FLAG = 2 };
+int32_t aclpy_event_create(aclpy_handle ctx, int32_t kind, uint32_t flags, aclpy_handle *event);
+int32_t aclpy_event_destroy(aclpy_handle event);
+int32_t aclpy_event_record(aclpy_handle ctx, aclpy_handle event, aclpy_handle stream);
+/* The stream waits, not the host. */
+int32_t aclpy_event_wait(aclpy_handle ctx, aclpy_handle stream, aclpy_handle event);
+int32_t aclpy_event_reset(aclpy_handle ctx, aclpy_handle event, aclpy_handle stream);
+int32_t aclpy_event_synchronize(aclpy_handle event);              /* blocks */
+int32_t aclpy_event_query(aclpy_handle event, int32_t *recorded); /* NOT_READY 0, COMPLETE 1 */
+int32_t aclpy_event_elapsed_ms(aclpy_handle start, aclpy_handle end, float *ms);
+
+/* Any work in stream order on the stream's worker. `run` returns a status; a failure surfaces at the next
+ * synchronise of the stream with `token`. `drop` is called exactly once, run or not, also when this call itself fails.
+ * Used by host functions. */
+typedef int32_t (*aclpy_task_run)(void *arg);
+typedef void (*aclpy_task_drop)(void *arg);
+int32_t aclpy_submit(aclpy_handle ctx, aclpy_handle stream, const char *label, aclpy_task_run run, aclpy_task_drop drop,
+                     void *arg, uint64_t token);
+
+/* ---- tensors --------------------------------------------------------------------------------------------------- */
+
+enum { ACLPY_MAX_RANK = 25 };
+
+typedef struct aclpy_tensor_desc {
+  int32_t dtype; /* aclDataType */
+  int32_t format;
+  int64_t offset; /* elements */
+  uint64_t view_rank;
+  uint64_t storage_rank;
+  int64_t view_dims[ACLPY_MAX_RANK];
+  int64_t view_strides[ACLPY_MAX_RANK]; /* elements */
+  int64_t storage_dims[ACLPY_MAX_RANK];
+} aclpy_tensor_desc;
+
+/* strides NULL: row-major. Validates nothing beyond reference 3.1 (and rank <= ACLPY_MAX_RANK: 161002).
+ * `layout` receives the id of the interned description: equal descriptions share one id, ids are never reused. */
+int32_t aclpy_tensor_create(const int64_t *view_dims, uint64_t view_rank, int32_t dtype, const int64_t *strides,
+                            int64_t offset, int32_t format, const int64_t *storage_dims, uint64_t storage_rank,
+                            uintptr_t data, aclpy_handle *tensor, uint64_t *layout);
+/* aclInitTensor: reference 3.2. */
+int32_t aclpy_tensor_init(aclpy_handle tensor, const int64_t *view_dims, uint64_t view_rank, int32_t dtype,
+                          const int64_t *strides, int64_t offset, int32_t format, const int64_t *storage_dims,
+                          uint64_t storage_rank, uintptr_t data, uint64_t *layout);
+int32_t aclpy_tensor_destroy(aclpy_handle tensor); /* executors keep the object they need */
+int32_t aclpy_tensor_describe(aclpy_handle tensor, aclpy_tensor_desc *desc);
+int32_t aclpy_tensor_layout(aclpy_handle tensor, uint64_t *layout);
+int32_t aclpy_tensor_get_address(aclpy_handle tensor, uintptr_t *address);
+int32_t aclpy_tensor_set_address(aclpy_handle tensor, uintptr_t address);
+
+/* ---- plans and executors ------------------------------------------------------------------------------------ */
+
+enum { ACLPY_BASE_WORKSPACE = -1 }; /* otherwise aclpy_operand.base is a tensor slot */
+
+typedef struct aclpy_operand {
+  int32_t base;
+  int64_t byte_offset; /* from the workspace, or from the tensor's raw data address */
+} aclpy_operand;
+
+/* A step that is not a kernel: runs on the worker, may fail. Used by the Python reference backend. */
+typedef int32_t (*aclpy_step_call)(uint64_t token, unsigned char *const *addr);
+
+typedef struct aclpy_step_desc {
+  aclpy_kernel_run run; /* NULL for a call step */
+  aclpy_step_call call;
+  uint64_t call_token;
+  aclpy_kernel_shape shape;
+  int32_t n_operands;
+  aclpy_operand operands[ACLPY_MAX_ARGS];
+  int32_t n_params;
+  const int64_t *params; /* copied */
+} aclpy_step_desc;
+
+enum {
+  ACLPY_SLOT_CAPTURED = 1u << 0, /* a first, non-repeatable run uses the address read in phase 1 (contiguous out) */
+  ACLPY_SLOT_WRITTEN = 1u << 1,
+  ACLPY_SLOT_UNUSED = 1u << 2 /* no step touches it (empty plans): never checked */
+};
+
+typedef struct aclpy_slot_desc {
+  const char *name;  /* parameter, for messages */
+  int64_t low_bytes; /* the view's byte range relative to the raw data address: [low, high) */
+  int64_t high_bytes;
+  uint32_t flags;
+} aclpy_slot_desc;
+
+/* Two slots that one step reads and writes directly: their byte ranges must be disjoint or start at the same byte. */
+typedef struct aclpy_hazard {
+  int32_t read_slot;
+  int32_t write_slot;
+} aclpy_hazard;
+
+enum {
+  ACLPY_PLAN_VENDOR_CACHEABLE = 1u << 0, /* a completed run sets the thread's emulated vendor-cache flag */
+  ACLPY_PLAN_REPEATABLE = 1u << 1        /* aclSetAclOpExecutorRepeatable is allowed (unless a cache hit) */
+};
+
+typedef struct aclpy_plan_desc {
+  uint32_t op; /* from aclpy_operator_id */
+  uint32_t flags;
+  uint64_t workspace_bytes;
+  int32_t n_slots;
+  const aclpy_slot_desc *slots;
+  int32_t n_steps;
+  const aclpy_step_desc *steps;
+  int32_t n_hazards;
+  const aclpy_hazard *hazards;
+  const char *refusal; /* NULL; else why aclSetAclOpExecutorRepeatable is refused, for the message */
+} aclpy_plan_desc;
+
+uint32_t aclpy_operator_id(const char *name); /* the same name always gives the same id (>= 1); 0: out of memory */
+int32_t aclpy_plan_create(const aclpy_plan_desc *desc, aclpy_handle *plan);
+int32_t aclpy_plan_release(aclpy_handle plan); /* executors keep what they need */
+
+/* Binds tensors to a plan. Reads the emulated vendor-cache flag of (this thread, plan). Destroyed or foreign tensor
+ * handles: 161002 naming the slot. The fixed-arity form is the hot path: unused handles 0, returns 0 on failure. */
+int32_t aclpy_executor_create(aclpy_handle plan, const aclpy_handle *tensors, int32_t n, aclpy_handle *executor);
+aclpy_handle aclpy_executor_new(aclpy_handle plan, aclpy_handle t0, aclpy_handle t1, aclpy_handle t2, aclpy_handle t3);
+/* Phase 2, for every face. stream 0: the default stream of the current context. `op` names the called operator. */
+int32_t aclpy_execute(uint32_t op, uintptr_t workspace, uint64_t workspace_size, aclpy_handle executor,
+                      aclpy_handle stream);
+int32_t aclpy_executor_set_repeatable(aclpy_handle executor);
+int32_t aclpy_executor_destroy(aclpy_handle executor);
+/* Destroys what is left of it, saying nothing: also for stale handles (garbage collection). */
+void aclpy_executor_discard(aclpy_handle executor);
+int32_t aclpy_executor_is_cache_hit(aclpy_handle executor, int32_t *hit);
+/* aclSet(Input|Output|)TensorAddr: reference 4.3 (order of checks included). */
+int32_t aclpy_executor_set_address(aclpy_handle executor, size_t index, aclpy_handle tensor, uintptr_t address);
+
+/* ---- settings, threads, tests ------------------------------------------------------------------------------- */
+
+int32_t aclpy_thread_count(void);              /* threads of the compute pool, the calling worker included */
+int32_t aclpy_set_thread_count(int32_t count); /* tests and benchmarks; takes effect for later steps */
+void aclpy_set_strict(int32_t strict);         /* ACLNN_PY_STRICT */
+void aclpy_set_vendor_cache(int32_t enabled, int64_t limit); /* DISABLE_L2_CACHE, ACLNN_CACHE_LIMIT */
+void aclpy_set_device_memory(uint64_t bytes);                /* 0: what the machine has */
+/* Stops cleanly at interpreter exit: waits are released, queued tasks are dropped, running C kernels finish; a host
+ * function still inside Python is left behind. After it every call fails cleanly. Never hangs. */
+void aclpy_shutdown(void);
+/* Objects of a kind still open: "context", "stream", "event", "memory", "tensor", "plan", "executor", "task". */
+int64_t aclpy_live_count(const char *kind);
+/* Fault injection: the n-th next ("memory" | "thread" | "object") acquisition fails; 0 switches it off. */
+int32_t aclpy_fail_after(const char *what, int64_t n);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Phase 2: the checks in their order, then one task into the stream.
+ *
+ * The vendor's own checks come first; ours follow and leave no trace when they refuse: nothing is queued, nothing is
+ * written, and the executor can still be used. The task is built while checking, so an address is looked up once.
+ */
+#include <inttypes.h>
+
+#include "aclpy_status.h"
+#include "executor.h"
+#include "failure.h"
+#include "memory.h"
+#include "operator.h"
+#include "settings.h"
+#include "stream.h"
+#include "text.h"
+#include "vendor_cache.h"
+
+/* One call of phase 2. */
+struct call_ {
+  const char *function; /* the operator that was called */
+  uint32_t op;
+  uintptr_t workspace;
+  uint64_t workspace_size;
+  struct eng_executor *executor;
+  const struct eng_plan *plan;
+  bool repeatable;
+  int32_t device; /* of the stream; -1 while the stream is in doubt */
+  struct eng_task *task;
+};
+
+static int32_t refuse_consumed_(const char *function, aclpy_handle handle) {
+  enum eng_past past = eng_handle_past(ENG_EXECUTOR, handle);
+  const char *hint = past == ENG_PAST_CONSUMED ? "already consumed; plan again or make it repeatable"
+                                               : "plan again: call phase 1 for a new executor";
+  return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, function, "executor", "an executor that has not run yet", hint,
+                    "executor 0x%" PRIx64 ", %s", handle, eng_handle_past_text(ENG_EXECUTOR, handle));
+}
+
+static int32_t check_operator_(const struct call_ *call) {
+  if (call->op == call->plan->op || !eng_strict()) return ACLPY_ACL_SUCCESS;
+  return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, "executor", "an executor planned by this operator",
+                    "run it with the operator that planned it", "an executor of %s in a call of %s",
+                    eng_operator_name(call->plan->op), call->function);
+}
+
+/* ---- ranges of memory ---- */
+
+static void keep_(struct eng_task *task, struct eng_memory *memory) {
+  eng_task_holds(task)[task->n_holds++] = (uintptr_t)memory;
+}
+
+static int32_t refuse_place_(const struct call_ *call, const char *argument, const char *what, uintptr_t address) {
+  char place[256];
+  eng_memory_describe(address, place, sizeof(place));
+  char expected[96];
+  if (call->device >= 0) {
+    eng_text(expected, sizeof(expected), "an address in a live allocation of device %" PRId32, call->device);
+  } else {
+    eng_text(expected, sizeof(expected), "an address in a live allocation of the stream's device");
+  }
+  return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, argument, expected,
+                    "allocate it with aclrtMalloc on the stream's device and keep it until the work is done", "%s %s",
+                    what, address == 0 ? "NULL" : place);
+}
+
+/* Finds the allocation of [address, address + bytes) and lets the task hold it. */
+static int32_t check_range_(const struct call_ *call, const char *argument, const char *what, uintptr_t address,
+                            uint64_t bytes) {
+  struct eng_memory *memory = address == 0 ? NULL : eng_memory_find(address);
+  if (memory == NULL) return refuse_place_(call, argument, what, address);
+  int32_t status = ACLPY_ACL_SUCCESS;
+  if (memory->kind != ACLPY_MEMORY_DEVICE || (call->device >= 0 && memory->device != call->device)) {
+    char expected[64];
+    eng_text(expected, sizeof(expected), "memory of device %" PRId32, call->device >= 0 ? call->device : 0);
+    status = aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, argument, expected,
+                        "copy the data to the stream's device first", "%s 0x%" PRIxPTR " in %s %" PRId32, what, address,
+                        memory->kind == ACLPY_MEMORY_HOST ? "pinned host memory of device" : "memory of device",
+                        memory->device);
+  } else if (bytes > memory->size - (address - memory->base)) {
+    status =
+        aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, argument, "a range that ends inside its allocation",
+                   "allocate more, or pass a smaller tensor or workspace",
+                   "%s of %" PRIu64 " bytes at 0x%" PRIxPTR ", where an allocation of %zu bytes has %zu left", what,
+                   bytes, address, memory->size, (size_t)(memory->size - (address - memory->base)));
+  }
+  if (status == ACLPY_ACL_SUCCESS) {
+    keep_(call->task, memory);
+  } else {
+    eng_release(&memory->head);
+  }
+  return status;
+}
+
+static int32_t check_workspace_(const struct call_ *call) {
+  uint64_t planned = call->plan->workspace_bytes;
+  if (planned == 0) return ACLPY_ACL_SUCCESS;
+  bool strict = eng_strict();
+  if (strict && call->workspace_size < planned) {
+    return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, "workspaceSize",
+                      "at least the size that phase 1 reported",
+                      "allocate a workspace of that size and pass both its address and its size",
+                      "%" PRIu64 " bytes, while phase 1 reported %" PRIu64, call->workspace_size, planned);
+  }
+  uint64_t used = strict && call->workspace_size > planned ? call->workspace_size : planned;
+  return check_range_(call, "workspace", "a workspace", call->workspace, used);
+}
+
+static bool overlap_(uintptr_t a_low, uintptr_t a_high, uintptr_t b_low, uintptr_t b_high) {
+  return a_low < b_high && b_low < a_high;
+}
+
+/* A workspace inside a tensor would be written while the tensor is still read. */
+static int32_t check_workspace_apart_(const struct call_ *call, const uintptr_t *address) {
+  const struct eng_plan *plan = call->plan;
+  if (plan->workspace_bytes == 0) return ACLPY_ACL_SUCCESS;
+  uintptr_t low = call->workspace, high = low + (uintptr_t)plan->workspace_bytes;
+  for (int32_t slot = 0; slot < plan->n_slots; slot++) {
+    const aclpy_slot_desc *desc = &plan->slots[slot];
+    if ((desc->flags & ACLPY_SLOT_UNUSED) != 0 || desc->high_bytes <= desc->low_bytes) continue;
+    uintptr_t first = address[slot] + (uintptr_t)desc->low_bytes, end = address[slot] + (uintptr_t)desc->high_bytes;
+    if (!overlap_(low, high, first, end)) continue;
+    return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, "workspace", "memory apart from every tensor",
+                      "allocate the workspace by itself",
+                      "[0x%" PRIxPTR ", 0x%" PRIxPTR "), which overlaps %s at [0x%" PRIxPTR ", 0x%" PRIxPTR ")", low,
+                      high, desc->name, first, end);
+  }
+  return ACLPY_ACL_SUCCESS;
+}
+
+static int32_t check_hazards_(const struct call_ *call, const uintptr_t *address) {
+  const struct eng_plan *plan = call->plan;
+  if (plan->n_hazards == 0) return ACLPY_ACL_SUCCESS;
+  for (int32_t i = 0; i < plan->n_hazards; i++) {
+    int32_t read = plan->hazards[i].read_slot, write = plan->hazards[i].write_slot;
+    const aclpy_slot_desc *r = &plan->slots[read], *w = &plan->slots[write];
+    if (r->high_bytes <= r->low_bytes || w->high_bytes <= w->low_bytes) continue;
+    uintptr_t r_low = address[read] + (uintptr_t)r->low_bytes, r_high = address[read] + (uintptr_t)r->high_bytes;
+    uintptr_t w_low = address[write] + (uintptr_t)w->low_bytes, w_high = address[write] + (uintptr_t)w->high_bytes;
+    if (r_low == w_low || !overlap_(r_low, r_high, w_low, w_high)) continue;
+    return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, w->name,
+                      "memory apart from the inputs, or exactly the same start",
+                      "use a separate buffer for the result, or run in place",
+                      "%s at [0x%" PRIxPTR ", 0x%" PRIxPTR ") overlaps %s at [0x%" PRIxPTR ", 0x%" PRIxPTR ")", w->name,
+                      w_low, w_high, r->name, r_low, r_high);
+  }
+  return ACLPY_ACL_SUCCESS;
+}
+
+/* Which address counts is AscendCL's rule: a hit uses those of phase 1; a first, one-shot run uses them for slots that
+ * the plan marks; everything else is read from the tensor now. */
+static uintptr_t address_now_(const struct call_ *call, int32_t slot) {
+  const struct eng_binding *binding = &call->executor->binding[slot];
+  bool captured =
+      call->executor->cache_hit || (!call->repeatable && (call->plan->slots[slot].flags & ACLPY_SLOT_CAPTURED) != 0);
+  if (captured || binding->tensor == NULL) return binding->captured;
+  return eng_tensor_address(binding->tensor);
+}
+
+static int32_t check_tensors_(const struct call_ *call) {
+  const struct eng_plan *plan = call->plan;
+  uintptr_t *address = eng_task_addresses(call->task);
+  for (int32_t slot = 0; slot < plan->n_slots; slot++) {
+    const aclpy_slot_desc *desc = &plan->slots[slot];
+    address[slot] = address_now_(call, slot);
+    if ((desc->flags & ACLPY_SLOT_UNUSED) != 0 || desc->high_bytes <= desc->low_bytes) continue;
+    uintptr_t first = address[slot] == 0 ? 0 : address[slot] + (uintptr_t)desc->low_bytes;
+    uint64_t bytes = (uint64_t)desc->high_bytes - (uint64_t)desc->low_bytes;
+    int32_t status = check_range_(call, desc->name, "a tensor's data", first, bytes);
+    if (status != ACLPY_ACL_SUCCESS) return status;
+  }
+  int32_t status = check_workspace_apart_(call, address);
+  return status == ACLPY_ACL_SUCCESS ? check_hazards_(call, address) : status;
+}
+
+/* ---- the stream ---- */
+
+static int32_t wrap_stream_status_(const struct call_ *call, int32_t inner) {
+  aclpy_error why = *aclpy_error_last();
+  char expected[320];
+  eng_text(expected, sizeof(expected), "%s", why.expected);
+  return aclpy_fail(ACLPY_ACLNN_ERR_RUNTIME_ERROR, call->function, "stream", expected, why.hint,
+                    "status %" PRId32 ": %s", inner, why.got);
+}
+
+static int32_t launch_(const struct call_ *call, struct eng_stream *stream) {
+  bool run_now = false;
+  int32_t status = eng_stream_submit(stream, call->task, call->function, call->plan->small ? &run_now : NULL);
+  if (status != ACLPY_ACL_SUCCESS) return wrap_stream_status_(call, status);
+  if (!run_now) return ACLPY_ACL_SUCCESS;
+  status = eng_task_run(stream, call->task);
+  if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(stream, call->task, status);
+  eng_task_drop(call->task);
+  eng_stream_inline_done(stream);
+  return ACLPY_ACL_SUCCESS; /* like any task's failure, it shows at the next synchronise */
+}
+
+static int32_t check_and_launch_(struct call_ *call, aclpy_handle stream) {
+  struct eng_task task;
+  eng_task_init(&task, ENG_TASK_RUN, ENG_WORK_PLAN);
+  if (!eng_task_reserve(&task, call->plan->n_slots)) return eng_fail_memory(call->function, "a task");
+  task.op = call->plan->op;
+  task.u.plan.plan = call->executor->plan;
+  task.u.plan.workspace = call->workspace;
+  eng_retain(&task.u.plan.plan->head);
+  call->task = &task;
+  int32_t stream_status = ACLPY_ACL_SUCCESS;
+  struct eng_stream *found = eng_stream_resolve(0, stream, call->function, &stream_status);
+  aclpy_error stream_error;
+  if (found == NULL) stream_error = *aclpy_error_last();
+  call->device = found == NULL ? -1 : found->device;
+  int32_t status = check_workspace_(call);
+  if (status == ACLPY_ACL_SUCCESS) status = check_tensors_(call);
+  if (status == ACLPY_ACL_SUCCESS && found == NULL) {
+    (void)eng_error_keep(&stream_error);
+    status = wrap_stream_status_(call, stream_status);
+  }
+  if (status == ACLPY_ACL_SUCCESS) {
+    status = launch_(call, found);
+    if (status != ACLPY_ACL_SUCCESS) eng_task_drop(&task);
+  } else {
+    eng_task_drop(&task);
+  }
+  if (found != NULL) eng_release(&found->head);
+  return status;
+}
+
+/* ---- the executor's life ---- */
+
+static int32_t run_(struct call_ *call, aclpy_handle stream) {
+  struct eng_executor *executor = call->executor;
+  call->repeatable = atomic_load_explicit(&executor->repeatable, memory_order_acquire);
+  if (!call->repeatable && atomic_exchange(&executor->running, true)) {
+    return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, "executor",
+                      "an executor that nobody else is running", "plan again or make it repeatable",
+                      "an executor that another thread is running");
+  }
+  int32_t status = check_operator_(call);
+  /* An empty plan launches nothing, so there is nothing to check either. */
+  if (status == ACLPY_ACL_SUCCESS && call->plan->n_steps > 0) status = check_and_launch_(call, stream);
+  if (call->repeatable) return status;
+  if (status != ACLPY_ACL_SUCCESS) {
+    atomic_store(&executor->running, false);
+    return status;
+  }
+  if ((call->plan->flags & ACLPY_PLAN_VENDOR_CACHEABLE) != 0 && !executor->cache_hit) {
+    eng_vendor_cache_put(call->plan->handle);
+  }
+  if (eng_handle_close(ENG_EXECUTOR, executor->handle, true) != NULL) eng_release(&executor->head);
+  return status;
+}
+
+int32_t aclpy_execute(uint32_t op, uintptr_t workspace, uint64_t workspace_size, aclpy_handle executor,
+                      aclpy_handle stream) {
+  const char *function = eng_operator_name(op);
+  if (eng_stopping()) return eng_fail_stopped(function);
+  if (executor == 0) {
+    return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_NULLPTR, function, "executor", "an executor", "pass what phase 1 returned",
+                      "NULL");
+  }
+  if (workspace_size > 0 && workspace == 0) {
+    struct eng_executor *lost = eng_handle_close(ENG_EXECUTOR, executor, false);
+    if (lost != NULL) eng_release(&lost->head);
+    return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_NULLPTR, function, "workspace", "an address of that many bytes",
+                      "plan again: the executor is gone", "NULL with size %" PRIu64, workspace_size);
+  }
+  struct eng_executor *found = eng_handle_acquire(ENG_EXECUTOR, executor);
+  if (found == NULL) return refuse_consumed_(function, executor);
+  struct call_ call = {.function = function,
+                       .op = op,
+                       .workspace = workspace,
+                       .workspace_size = workspace_size,
+                       .executor = found,
+                       .plan = found->plan};
+  int32_t status = run_(&call, stream);
+  eng_release(&found->head);
+  return status;
+}

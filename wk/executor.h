@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Executors: a plan with the tensors of one phase 1.
+ */
+#ifndef ACLPY_ENGINE_EXECUTOR_H
+#define ACLPY_ENGINE_EXECUTOR_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "handle_table.h"
+#include "plan.h"
+#include "tensor.h"
+
+struct eng_binding {
+  struct eng_tensor *tensor; /* NULL only for unused slots */
+  uintptr_t captured;        /* its address in phase 1 */
+};
+
+struct eng_executor {
+  struct eng_object head;
+  aclpy_handle handle;
+  struct eng_plan *plan;
+  atomic_bool repeatable;
+  atomic_bool running; /* phase 2 of a one-shot executor has begun */
+  bool cache_hit;
+  struct eng_binding binding[]; /* plan->n_slots */
+};
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One table a kind: slots in chunks that double, a free list, and the words that references live in.
+ */
+#include "handle_table.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "fault.h"
+
+enum { FIRST_CHUNK = 1024, FIRST_CHUNK_BITS = 10, CHUNKS = 22, GENERATION_BITS = 24, HISTORY_BITS = 64 };
+#define LAST_GENERATION ((UINT32_C(1) << GENERATION_BITS) - 1)
+#define NO_SLOT UINT32_MAX
+
+struct slot_ {
+  _Atomic uint64_t word;    /* generation << 32 | references */
+  _Atomic uint64_t history; /* bit i: how the (i+1)-th last generation ended, 1 = consumed */
+  struct eng_object *object;
+  uint32_t next_free;
+};
+
+struct table_ {
+  pthread_mutex_t lock; /* free list and growth */
+  uint32_t free_head;
+  uint32_t used; /* slots ever handed out */
+  struct slot_ *_Atomic chunks[CHUNKS];
+  _Atomic int64_t open;
+};
+
+#define EMPTY_TABLE {.lock = PTHREAD_MUTEX_INITIALIZER, .free_head = NO_SLOT}
+static struct table_ tables_[ENG_KINDS] = {EMPTY_TABLE, EMPTY_TABLE, EMPTY_TABLE, EMPTY_TABLE,
+                                           EMPTY_TABLE, EMPTY_TABLE, EMPTY_TABLE, EMPTY_TABLE};
+
+static void (*const dispose_[ENG_KINDS])(void *) = {NULL,
+                                                    eng_context_dispose,
+                                                    eng_stream_dispose,
+                                                    eng_event_dispose,
+                                                    eng_tensor_dispose,
+                                                    eng_plan_dispose,
+                                                    eng_executor_dispose,
+                                                    eng_memory_dispose};
+
+static inline uint32_t references_(uint64_t word) { return (uint32_t)word; }
+static inline uint32_t generation_(uint64_t word) { return (uint32_t)(word >> 32); }
+static inline uint64_t word_(uint32_t generation, uint32_t references) {
+  return (uint64_t)generation << 32 | references;
+}
+
+static inline struct slot_ *slot_at_(struct table_ *table, uint32_t index) {
+  uint64_t shifted = (uint64_t)index + FIRST_CHUNK;
+  int chunk = 63 - __builtin_clzll(shifted) - FIRST_CHUNK_BITS;
+  if (chunk >= CHUNKS) return NULL;
+  struct slot_ *slots = atomic_load_explicit(&table->chunks[chunk], memory_order_acquire);
+  return slots == NULL ? NULL : &slots[shifted - ((uint64_t)FIRST_CHUNK << chunk)];
+}
+
+static inline struct slot_ *slot_of_handle_(enum eng_kind kind, aclpy_handle handle, uint32_t *generation) {
+  if (handle >> 56 != (uint64_t)kind) return NULL;
+  *generation = (uint32_t)(handle >> 32) & LAST_GENERATION;
+  return slot_at_(&tables_[kind], (uint32_t)handle);
+}
+
+/* Under the table's lock. */
+static struct slot_ *take_slot_(struct table_ *table, uint32_t *index) {
+  if (table->free_head != NO_SLOT) {
+    *index = table->free_head;
+    struct slot_ *slot = slot_at_(table, *index);
+    table->free_head = slot->next_free;
+    return slot;
+  }
+  if (table->used == NO_SLOT) return NULL;
+  struct slot_ *slot = slot_at_(table, table->used);
+  if (slot == NULL) {
+    uint64_t shifted = (uint64_t)table->used + FIRST_CHUNK;
+    int chunk = 63 - __builtin_clzll(shifted) - FIRST_CHUNK_BITS;
+    if (chunk >= CHUNKS) return NULL;
+    struct slot_ *slots = calloc((size_t)FIRST_CHUNK << chunk, sizeof(*slots));
+    if (slots == NULL) return NULL;
+    atomic_store_explicit(&table->chunks[chunk], slots, memory_order_release);
+    slot = slot_at_(table, table->used);
+  }
+  atomic_store_explicit(&slot->word, word_(1, 0), memory_order_relaxed);
+  *index = table->used++;
+  return slot;
+}
+
+bool eng_handle_open(enum eng_kind kind, struct eng_object *object, aclpy_handle *handle) {
+  struct table_ *table = &tables_[kind];
+  uint32_t index = 0;
+  pthread_mutex_lock(&table->lock);
+  struct slot_ *slot = take_slot_(table, &index);
+  pthread_mutex_unlock(&table->lock);
+  if (slot == NULL) return false;
+  object->kind = (uint32_t)kind;
+  object->slot = index;
+  slot->object = object;
+  uint32_t generation = generation_(atomic_load_explicit(&slot->word, memory_order_relaxed));
+  *handle = (uint64_t)kind << 56 | (uint64_t)generation << 32 | index;
+  atomic_fetch_add_explicit(&table->open, 1, memory_order_relaxed);
+  atomic_store_explicit(&slot->word, word_(generation, 1), memory_order_release);
+  return true;
+}
+
+void *eng_handle_acquire(enum eng_kind kind, aclpy_handle handle) {
+  uint32_t generation;
+  struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
+  if (slot == NULL) return NULL;
+  uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
+  while (generation_(word) == generation && references_(word) != 0) {
+    if (atomic_compare_exchange_weak_explicit(&slot->word, &word, word + 1, memory_order_acq_rel,
+                                              memory_order_acquire)) {
+      return slot->object;
+    }
+  }
+  return NULL;
+}
+
+void *eng_handle_close(enum eng_kind kind, aclpy_handle handle, bool consumed) {
+  uint32_t generation;
+  struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
+  if (slot == NULL) return NULL;
+  uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
+  while (generation_(word) == generation && references_(word) != 0) {
+    uint64_t closed = word_(generation + 1, references_(word));
+    if (atomic_compare_exchange_weak_explicit(&slot->word, &word, closed, memory_order_acq_rel, memory_order_acquire)) {
+      uint64_t history = atomic_load_explicit(&slot->history, memory_order_relaxed);
+      atomic_store_explicit(&slot->history, history << 1 | (consumed ? 1 : 0), memory_order_relaxed);
+      atomic_fetch_sub_explicit(&tables_[kind].open, 1, memory_order_relaxed);
+      return slot->object;
+    }
+  }
+  return NULL;
+}
+
+void eng_retain(struct eng_object *object) {
+  atomic_fetch_add_explicit(&slot_at_(&tables_[object->kind], object->slot)->word, 1, memory_order_relaxed);
+}
+
+void eng_release(struct eng_object *object) {
+  struct table_ *table = &tables_[object->kind];
+  uint32_t index = object->slot;
+  struct slot_ *slot = slot_at_(table, index);
+  uint64_t before = atomic_fetch_sub_explicit(&slot->word, 1, memory_order_acq_rel);
+  if (references_(before) != 1) return;
+  dispose_[object->kind](object);
+  if (generation_(before) > LAST_GENERATION) return; /* retired */
+  pthread_mutex_lock(&table->lock);
+  slot->next_free = table->free_head;
+  table->free_head = index;
+  pthread_mutex_unlock(&table->lock);
+}
+
+enum eng_past eng_handle_past(enum eng_kind kind, aclpy_handle handle) {
+  uint32_t generation;
+  struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
+  if (slot == NULL || generation == 0) return ENG_PAST_NEVER;
+  uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
+  uint32_t now = generation_(word);
+  if (generation > now) return ENG_PAST_NEVER;
+  if (generation == now) return references_(word) != 0 ? ENG_PAST_LIVE : ENG_PAST_NEVER;
+  uint32_t back = now - generation - 1;
+  if (back >= HISTORY_BITS) return ENG_PAST_GONE;
+  uint64_t history = atomic_load_explicit(&slot->history, memory_order_relaxed);
+  return (history >> back & 1) != 0 ? ENG_PAST_CONSUMED : ENG_PAST_DESTROYED;
+}
+
+const char *eng_handle_past_text(enum eng_kind kind, aclpy_handle handle) {
+  switch (eng_handle_past(kind, handle)) {
+    case ENG_PAST_LIVE:
+      return "live";
+    case ENG_PAST_DESTROYED:
+      return "destroyed already";
+    case ENG_PAST_CONSUMED:
+      return "consumed already";
+    case ENG_PAST_GONE:
+      return "gone long ago";
+    case ENG_PAST_NEVER:
+    default:
+      return "never created here";
+  }
+}
+
+int64_t eng_handle_open_count(enum eng_kind kind) { return atomic_load(&tables_[kind].open); }
+
+void eng_handle_each(enum eng_kind kind, void (*visit)(void *object, void *arg), void *arg) {
+  struct table_ *table = &tables_[kind];
+  pthread_mutex_lock(&table->lock);
+  uint32_t used = table->used;
+  pthread_mutex_unlock(&table->lock);
+  for (uint32_t index = 0; index < used; index++) {
+    uint64_t word = atomic_load_explicit(&slot_at_(table, index)->word, memory_order_acquire);
+    aclpy_handle handle = (uint64_t)kind << 56 | (uint64_t)generation_(word) << 32 | index;
+    struct eng_object *object = eng_handle_acquire(kind, handle);
+    if (object == NULL) continue;
+    visit(object, arg);
+    eng_release(object);
+  }
+}
+
+void eng_handle_before_fork(void) {
+  for (int kind = 1; kind < ENG_KINDS; kind++) pthread_mutex_lock(&tables_[kind].lock);
+}
+
+/* The objects themselves stay behind, unreachable: threads that no longer exist may have been in the middle of them. */
+static void forget_(struct table_ *table) {
+  table->free_head = NO_SLOT;
+  for (uint32_t index = 0; index < table->used; index++) {
+    struct slot_ *slot = slot_at_(table, index);
+    uint32_t generation = generation_(atomic_load(&slot->word));
+    if (generation >= LAST_GENERATION) continue;
+    atomic_store(&slot->history, 0);
+    atomic_store(&slot->word, word_(generation + 1, 0));
+    slot->next_free = table->free_head;
+    table->free_head = index;
+  }
+  atomic_store(&table->open, 0);
+}
+
+void eng_handle_after_fork(bool child) {
+  for (int kind = ENG_KINDS - 1; kind >= 1; kind--) {
+    if (child) {
+      pthread_mutex_init(&tables_[kind].lock, NULL);
+      if (kind != ENG_PLAN) forget_(&tables_[kind]); /* plans are immutable and passive: they stay valid */
+    } else {
+      pthread_mutex_unlock(&tables_[kind].lock);
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * aclInit, aclFinalize and their counting.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aclpy_status.h"
+#include "failure.h"
+#include "json.h"
+#include "message.h"
+#include "park.h"
+#include "process.h"
+
+enum { LARGEST_CONFIG = 1 << 20 };
+
+static pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t count_;
+static bool finalized_;
+static bool configured_; /* the first aclInit's content is known; it survives aclFinalize */
+static uint64_t content_;
+
+/* The whole file with a 0 behind it, or NULL. */
+static char *read_file_(const char *path) {
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return NULL;
+  char *text = malloc(LARGEST_CONFIG + 1);
+  size_t length = text == NULL ? 0 : fread(text, 1, LARGEST_CONFIG + 1, file);
+  bool good = text != NULL && ferror(file) == 0 && length <= LARGEST_CONFIG;
+  fclose(file);
+  if (!good) {
+    free(text);
+    return NULL;
+  }
+  text[length] = 0;
+  if (strlen(text) != length) text[0] = 0; /* a 0 inside is no JSON */
+  return text;
+}
+
+static uint64_t hash_(const char *text) {
+  uint64_t hash = UINT64_C(14695981039346656037);
+  for (; *text != 0; text++) hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+  return hash;
+}
+
+/* An absent file and an empty object mean the same: no settings. */
+static int32_t load_(const char *path, uint64_t *content, bool *process_wide) {
+  static const char function[] = "aclInit";
+  *content = 0;
+  *process_wide = false;
+  if (path == NULL || path[0] == 0) return ACLPY_ACL_SUCCESS;
+  char *text = read_file_(path);
+  if (text == NULL) {
+    return aclpy_fail(ACLPY_ACL_ERROR_INVALID_FILE, function, "configPath", "the path of a readable JSON file, or NULL",
+                      "check the path, or pass NULL", "%.200s: %s", path, strerror(errno));
+  }
+  bool good = eng_json_is_object(text);
+  char mode[8];
+  if (good) {
+    *process_wide = eng_json_value(text, "err_msg_mode", NULL, mode, sizeof(mode)) && strcmp(mode, "1") == 0;
+    const char *inside = text + strspn(text, " \t\r\n{");
+    if (*inside != '}') *content = hash_(text);
+  }
+  free(text);
+  if (good) return ACLPY_ACL_SUCCESS;
+  return aclpy_fail(ACLPY_ACL_ERROR_PARSE_FILE, function, "configPath", "a file that holds one JSON object",
+                    "an empty object {} is enough", "%.200s, which is no JSON object", path);
+}
+
+static int32_t count_up_(uint64_t content, bool process_wide) {
+  if (count_ > 0) {
+    count_++;
+    return aclpy_fail(ACLPY_ACL_ERROR_REPEAT_INITIALIZE, "aclInit", "", "one call in the whole process",
+                      "nothing: it has been counted, and as many aclFinalizeReference calls undo it",
+                      "call number %" PRIu64 " without aclFinalize in between", count_);
+  }
+  if (configured_ && content != content_) {
+    return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, "aclInit", "configPath",
+                      "the settings of the process's first aclInit", "pass the same file again",
+                      "other settings after aclFinalize");
+  }
+  configured_ = true;
+  content_ = content;
+  count_ = 1;
+  finalized_ = false;
+  eng_messages_set_process_wide(process_wide);
+  return ACLPY_ACL_SUCCESS;
+}
+
+int32_t aclpy_init(const char *config_path) {
+  if (eng_stopping()) return eng_fail_stopped("aclInit");
+  uint64_t content;
+  bool process_wide;
+  int32_t status = load_(config_path, &content, &process_wide);
+  if (status != ACLPY_ACL_SUCCESS) return status;
+  pthread_mutex_lock(&lock_);
+  status = count_up_(content, process_wide);
+  pthread_mutex_unlock(&lock_);
+  return status;
+}
+
+static int32_t refuse_repeat_(const char *function) {
+  return aclpy_fail(ACLPY_ACL_ERROR_REPEAT_FINALIZE, function, "", "one call for each aclInit",
+                    "leave the second call out", "a call after everything was finalised");
+}
+
+int32_t aclpy_finalize(void) {
+  pthread_mutex_lock(&lock_);
+  bool repeated = finalized_;
+  finalized_ = true;
+  count_ = 0;
+  pthread_mutex_unlock(&lock_);
+  return repeated ? refuse_repeat_("aclFinalize") : ACLPY_ACL_SUCCESS;
+}
+
+int32_t aclpy_finalize_reference(uint64_t *count) {
+  pthread_mutex_lock(&lock_);
+  bool none = count_ == 0;
+  if (!none && --count_ == 0) finalized_ = true;
+  uint64_t left = count_;
+  pthread_mutex_unlock(&lock_);
+  if (count != NULL) *count = left;
+  return none ? refuse_repeat_("aclFinalizeReference") : ACLPY_ACL_SUCCESS;
+}
+
+/* Whatever the file, the vendor's answer is 0; nothing in it concerns us. */
+int32_t aclpy_nn_init(const char *config_path) {
+  (void)config_path;
+  return ACLPY_ACL_SUCCESS;
+}
+
+int32_t aclpy_nn_finalize(void) { return ACLPY_ACL_SUCCESS; }
+
+void eng_init_before_fork(void) { pthread_mutex_lock(&lock_); }
+
+void eng_init_after_fork(bool child) {
+  if (!child) {
+    pthread_mutex_unlock(&lock_);
+    return;
+  }
+  pthread_mutex_init(&lock_, NULL);
+  count_ = 0;
+  finalized_ = false;
+  configured_ = false;
+}

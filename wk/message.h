@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Recent messages of a thread, as aclGetRecentErrMsg hands them out.
+ */
+#ifndef ACLPY_ENGINE_MESSAGE_H
+#define ACLPY_ENGINE_MESSAGE_H
+
+#include <stdbool.h>
+
+struct eng_messages;
+
+void eng_messages_free(struct eng_messages *messages);
+/* One box for the whole process instead of one for each thread (err_msg_mode "1" of aclInit's file). */
+void eng_messages_set_process_wide(bool on);
+void eng_messages_before_fork(void);
+void eng_messages_after_fork(bool child);
+
+#endif

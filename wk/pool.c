@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Jobs, helpers, and how many of them there may be at once.
+ *
+ * A job lives on its caller's stack and is listed while it wants helpers. Helpers enter and leave it under the pool's
+ * lock, and the caller returns only when, under that lock, none is left. The number of threads inside kernels, callers
+ * included, bounds the helpers: with as many busy streams as processors nobody is woken.
+ */
+#include "pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "fault.h"
+#include "settings.h"
+#include "thread.h"
+
+enum { CHUNKS_PER_THREAD = 8, WAKE_AT_ONCE = 64 };
+
+struct job_ {
+  aclpy_kernel_run run;
+  const aclpy_kernel_args *args;
+  int32_t pass;
+  int64_t items, chunk;
+  size_t scratch_bytes;
+  _Atomic int64_t next;
+  atomic_int helpers; /* changed under the lock, spun on without */
+  int most_helpers;
+  bool caller_parked;
+  struct eng_parker *caller;
+  struct job_ *following;
+};
+
+struct helper_ {
+  struct eng_parker parker;
+  struct helper_ *next_idle;
+  pthread_t thread;
+};
+
+static pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ended_ = PTHREAD_COND_INITIALIZER;
+static struct job_ *jobs_;
+static struct helper_ *idle_;
+static int n_helpers_;
+static bool stopping_;
+static atomic_int listed_;    /* jobs in the list: what idle helpers spin on */
+static atomic_int computing_; /* threads inside large kernels */
+
+static void work_(struct job_ *job, void *scratch) {
+  for (;;) {
+    int64_t begin = atomic_fetch_add_explicit(&job->next, job->chunk, memory_order_relaxed);
+    if (begin >= job->items) return;
+    int64_t end = job->items - begin < job->chunk ? job->items : begin + job->chunk;
+    job->run(job->args, job->pass, begin, end, scratch);
+  }
+}
+
+/* Under the lock: the job that has the fewest helpers and wants another, if one more thread may compute. */
+static struct job_ *choose_(void) {
+  if (atomic_load(&computing_) >= aclpy_thread_count()) return NULL;
+  struct job_ *best = NULL;
+  for (struct job_ *job = jobs_; job != NULL; job = job->following) {
+    int helpers = atomic_load_explicit(&job->helpers, memory_order_relaxed);
+    if (helpers >= job->most_helpers || atomic_load_explicit(&job->next, memory_order_relaxed) >= job->items) continue;
+    if (best == NULL || helpers < atomic_load_explicit(&best->helpers, memory_order_relaxed)) best = job;
+  }
+  return best;
+}
+
+/* Under the lock, which is given up for the time of the work. */
+static void help_(struct job_ *job) {
+  atomic_fetch_add(&job->helpers, 1);
+  atomic_fetch_add(&computing_, 1);
+  pthread_mutex_unlock(&lock_);
+  void *scratch;
+  bool able = eng_thread_scratch(job->scratch_bytes, &scratch);
+  if (able) work_(job, scratch);
+  pthread_mutex_lock(&lock_);
+  if (!able) job->most_helpers = 0; /* memory is short: leave the rest to those who have theirs */
+  atomic_fetch_sub(&computing_, 1);
+  if (atomic_fetch_sub(&job->helpers, 1) == 1 && job->caller_parked) eng_unpark(job->caller);
+}
+
+/* Longer than elsewhere: waking a helper costs more than many a job is worth, and one job often follows another. */
+static void spin_for_job_(void) {
+  for (int round = 16 * eng_spin_rounds(); round > 0 && atomic_load_explicit(&listed_, memory_order_relaxed) == 0;
+       round--) {
+    eng_spin_pause();
+  }
+}
+
+static void *helper_main_(void *arg) {
+  struct helper_ *self = arg;
+  pthread_mutex_lock(&lock_);
+  while (!stopping_) {
+    struct job_ *job = choose_();
+    if (job == NULL) {
+      pthread_mutex_unlock(&lock_);
+      spin_for_job_();
+      pthread_mutex_lock(&lock_);
+      job = choose_();
+    }
+    if (job != NULL) {
+      help_(job);
+      continue;
+    }
+    if (stopping_) break;
+    self->next_idle = idle_;
+    idle_ = self;
+    pthread_mutex_unlock(&lock_);
+    eng_park(&self->parker);
+    pthread_mutex_lock(&lock_);
+  }
+  n_helpers_--;
+  pthread_cond_broadcast(&ended_);
+  pthread_mutex_unlock(&lock_);
+  eng_parker_close(&self->parker);
+  free(self);
+  return NULL;
+}
+
+/* Under the lock. Fewer helpers than wanted is not an error: the callers do more themselves. */
+static void hire_(int wanted) {
+  while (n_helpers_ < wanted && !stopping_) {
+    struct helper_ *helper = calloc(1, sizeof(*helper));
+    if (helper == NULL) return;
+    eng_parker_init(&helper->parker);
+    if (eng_thread_start(&helper->thread, "aclpy-pool", helper_main_, helper) != 0) {
+      eng_parker_close(&helper->parker);
+      free(helper);
+      return;
+    }
+    pthread_detach(helper->thread);
+    n_helpers_++;
+  }
+}
+
+/* Under the lock. Waking inside it keeps a helper from ending in between. */
+static void wake_(int wanted) {
+  for (int woken = 0; woken < wanted && idle_ != NULL; woken++) {
+    struct helper_ *helper = idle_;
+    idle_ = helper->next_idle;
+    eng_unpark(&helper->parker);
+  }
+}
+
+static void list_(struct job_ *job) {
+  pthread_mutex_lock(&lock_);
+  hire_(job->most_helpers);
+  struct job_ **link = &jobs_;
+  while (*link != NULL) link = &(*link)->following;
+  *link = job;
+  atomic_fetch_add(&listed_, 1);
+  wake_(job->most_helpers < WAKE_AT_ONCE ? job->most_helpers : WAKE_AT_ONCE);
+  pthread_mutex_unlock(&lock_);
+}
+
+static void unlist_(struct job_ *job) {
+  pthread_mutex_lock(&lock_);
+  struct job_ **link = &jobs_;
+  while (*link != job) link = &(*link)->following;
+  *link = job->following;
+  atomic_fetch_sub(&listed_, 1);
+  int rounds = eng_spin_rounds();
+  while (atomic_load(&job->helpers) != 0) {
+    job->caller_parked = rounds == 0;
+    pthread_mutex_unlock(&lock_);
+    if (rounds == 0) {
+      eng_park(job->caller);
+    } else {
+      for (; rounds > 0 && atomic_load(&job->helpers) != 0; rounds--) eng_spin_pause();
+    }
+    pthread_mutex_lock(&lock_);
+  }
+  atomic_fetch_sub(&computing_, 1);
+  if (jobs_ != NULL) wake_(1); /* we compute no longer: another job may have one more */
+  pthread_mutex_unlock(&lock_);
+}
+
+bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t pass, int64_t items, int64_t grain,
+                  int64_t thread_scratch_bytes, bool large) {
+  if (items <= 0) return true;
+  if (grain < 1) grain = 1;
+  void *scratch;
+  if (!eng_thread_scratch((size_t)thread_scratch_bytes, &scratch)) return false;
+  int threads = aclpy_thread_count();
+  if (!large || threads <= 1 || items <= grain) {
+    run(args, pass, 0, items, scratch);
+    return true;
+  }
+  int64_t most = (items - 1) / grain; /* beyond the caller */
+  int64_t chunk = items / ((int64_t)threads * CHUNKS_PER_THREAD);
+  struct job_ job = {.run = run,
+                     .args = args,
+                     .pass = pass,
+                     .items = items,
+                     .chunk = chunk < grain ? grain : chunk,
+                     .scratch_bytes = (size_t)thread_scratch_bytes,
+                     .most_helpers = most < threads - 1 ? (int)most : threads - 1,
+                     .caller = eng_parker_self()};
+  atomic_fetch_add(&computing_, 1);
+  list_(&job);
+  work_(&job, scratch);
+  unlist_(&job);
+  return true;
+}
+
+void eng_pool_stop(void) {
+  pthread_mutex_lock(&lock_);
+  stopping_ = true;
+  wake_(n_helpers_);
+  while (n_helpers_ > 0) pthread_cond_wait(&ended_, &lock_);
+  pthread_mutex_unlock(&lock_);
+}
+
+void eng_pool_before_fork(void) { pthread_mutex_lock(&lock_); }
+
+void eng_pool_after_fork(bool child) {
+  if (!child) {
+    pthread_mutex_unlock(&lock_);
+    return;
+  }
+  pthread_mutex_init(&lock_, NULL);
+  pthread_cond_init(&ended_, NULL);
+  jobs_ = NULL;
+  idle_ = NULL;
+  n_helpers_ = 0;
+  stopping_ = false;
+  atomic_store(&listed_, 0);
+  atomic_store(&computing_, 0);
+}

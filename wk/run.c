@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Running the steps of a plan on the thread that has the stream's turn.
+ */
+#include <inttypes.h>
+
+#include "aclpy_status.h"
+#include "failure.h"
+#include "operator.h"
+#include "plan.h"
+#include "pool.h"
+#include "stream.h"
+
+enum { PARALLEL_NS = 20000 };
+
+static int32_t no_scratch_(const struct eng_plan *plan, int64_t bytes) {
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_MEMORY_ALLOCATION, eng_operator_name(plan->op), "",
+                    "memory for a kernel's scratch", "free memory and run it again", "no memory for %" PRId64 " bytes",
+                    bytes);
+}
+
+static int32_t run_kernel_(const struct eng_plan *plan, const aclpy_step_desc *step, struct eng_stream *stream,
+                           aclpy_kernel_args *args) {
+  const aclpy_kernel_shape *shape = &step->shape;
+  void *shared;
+  if (!eng_scratch_get(&stream->scratch, (size_t)shape->scratch_bytes, &shared)) {
+    return no_scratch_(plan, shape->scratch_bytes);
+  }
+  args->scratch = shared;
+  args->params = step->params;
+  bool large = shape->cost_ns >= PARALLEL_NS;
+  for (int32_t pass = 0; pass < shape->passes; pass++) {
+    if (!eng_pool_run(step->run, args, pass, shape->items[pass], shape->grain[pass], shape->thread_scratch_bytes,
+                      large)) {
+      return no_scratch_(plan, shape->thread_scratch_bytes);
+    }
+  }
+  return ACLPY_ACL_SUCCESS;
+}
+
+static int32_t run_call_(const struct eng_plan *plan, const aclpy_step_desc *step, aclpy_kernel_args *args) {
+  aclpy_error_clear();
+  int32_t status = eng_worker_enter_foreign() ? step->call(step->call_token, args->addr)
+                                              : eng_fail_stopped(eng_operator_name(plan->op));
+  eng_worker_leave_foreign();
+  if (status != ACLPY_ACL_SUCCESS) eng_self()->error.token = step->call_token; /* Python finds its exception by it */
+  return status;
+}
+
+int32_t eng_plan_run(const struct eng_plan *plan, struct eng_stream *stream, const uintptr_t *address,
+                     uintptr_t workspace) {
+  for (int32_t i = 0; i < plan->n_steps; i++) {
+    const aclpy_step_desc *step = &plan->steps[i];
+    if (i > 0 && eng_stopping()) return eng_fail_stopped(eng_operator_name(plan->op));
+    aclpy_kernel_args args;
+    for (int32_t operand = 0; operand < ACLPY_MAX_ARGS; operand++) args.addr[operand] = NULL;
+    for (int32_t operand = 0; operand < step->n_operands; operand++) {
+      const aclpy_operand *place = &step->operands[operand];
+      uintptr_t base = place->base == ACLPY_BASE_WORKSPACE ? workspace : address[place->base];
+      args.addr[operand] = (unsigned char *)(base + (uintptr_t)place->byte_offset);
+    }
+    int32_t status = step->run != NULL ? run_kernel_(plan, step, stream, &args) : run_call_(plan, step, &args);
+    if (status != ACLPY_ACL_SUCCESS) return status;
+  }
+  return ACLPY_ACL_SUCCESS;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Streams: in-order queues, each with a worker thread of its own that starts with the first queued task.
+ */
+#ifndef ACLPY_ENGINE_STREAM_H
+#define ACLPY_ENGINE_STREAM_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "handle_table.h"
+#include "queue.h"
+#include "thread.h"
+
+struct eng_context;
+struct eng_failure;
+struct eng_sync_waiter;
+
+/* What the worker is doing, as far as shutdown cares. */
+enum eng_activity {
+  ENG_IDLE,    /* between tasks, or in our own code: it ends by itself */
+  ENG_FOREIGN, /* in a host function or a call step, perhaps for ever */
+  ENG_EXITED
+};
+
+struct eng_stream {
+  struct eng_object head;
+  aclpy_handle handle;
+  struct eng_context *context; /* a reference */
+  int32_t device;
+  bool free_standing; /* made with an explicit context: exempt from the current-context rule */
+  uint32_t priority, flags;
+  uint64_t id;                        /* grows with creation */
+  struct eng_stream *previous, *next; /* the context's list, under the context's lock */
+
+  pthread_mutex_t lock;       /* everything down to `failure`, unless noted */
+  struct eng_queue queue;     /* the reader's side belongs to the worker, or to whom it is lent */
+  uint64_t queued;            /* tasks ever put into the queue */
+  _Atomic uint64_t visible;   /* of these, how many the worker may take; behind `queued` during an inline run */
+  _Atomic uint64_t submitted; /* tasks ever accepted, inline ones included */
+  _Atomic uint64_t completed; /* of these, how many have run */
+  bool inline_busy;           /* a submitter is running a task itself */
+  bool closing;               /* takes no more tasks */
+  bool released;              /* closing without anybody waiting: the worker cleans up */
+  bool worker_started;
+  bool joined; /* somebody joins the worker, or it has detached itself */
+  bool worker_sleeping;
+  bool worker_running;      /* the reader's side of the queue is the worker's just now */
+  bool lent;                /* it is a synchroniser's, which runs the tasks it waits for itself (sync.c) */
+  bool stolen;              /* shutdown has dropped the queue */
+  bool stop_seen;           /* shutdown has been here (under the list of workers' lock) */
+  struct eng_parker parker; /* where the idle worker sleeps: part of the stream, so that it outlives the worker */
+  pthread_t worker;
+  struct eng_stream *worker_previous, *worker_next; /* list of streams with a worker (worker.c) */
+  struct eng_sync_waiter *waiters;
+  _Atomic uint64_t next_target; /* the smallest `completed` that somebody waits for; UINT64_MAX = nobody */
+  struct eng_failure *failure;  /* first one since the last synchronise */
+
+  atomic_bool failed;         /* `failure` is set */
+  atomic_int activity;        /* enum eng_activity */
+  _Atomic uint64_t taken;     /* tasks taken out of the queue, by whoever has its reader's side */
+  struct eng_scratch scratch; /* whoever runs the current task */
+};
+
+/* ---- looking up ---- */
+
+/* The stream that a call means, with a reference, by the rules of AscendCL: stream 0 is the default stream; a stream
+ * other than a free-standing one must belong to the context. On failure NULL, *status and the thread's error. */
+struct eng_stream *eng_stream_resolve(aclpy_handle ctx, aclpy_handle stream, const char *function, int32_t *status);
+
+/* ---- life ---- */
+
+struct eng_stream *eng_stream_new(struct eng_context *context, bool free_standing, uint32_t priority, uint32_t flags,
+                                  const char *function, int32_t *status);
+/* Both take over the handle's reference (the handle is closed). */
+void eng_stream_finish_waiting(struct eng_stream *stream);
+void eng_stream_finish_later(struct eng_stream *stream);
+
+/* ---- submitting: the one door for every task ---- */
+
+struct eng_submission {
+  struct eng_stream *stream;
+  const struct eng_task *task;
+  bool ran_inline;
+};
+/* Sees every accepted task, before it can run, under the stream's lock. While one is set nothing runs inline. */
+typedef void (*eng_observer)(const struct eng_submission *submission);
+void eng_set_observer(eng_observer observer);
+
+/* Queues a copy of the task, or, when `run_now` is given and the stream is completely empty, sets *run_now: the caller
+ * then runs the task itself and calls eng_stream_inline_done. On failure the task stays the caller's. */
+int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task, const char *function, bool *run_now);
+void eng_stream_inline_done(struct eng_stream *stream);
+
+/* ---- waiting ---- */
+
+/* Until everything submitted so far has run. False: the engine shuts down. Must not be called by the own worker. */
+bool eng_stream_drain(struct eng_stream *stream);
+/* The same, then the stream's failure, if any, is reported once. */
+int32_t eng_stream_synchronize(struct eng_stream *stream, const char *function);
+void eng_stream_wake_waiters(struct eng_stream *stream);
+static inline bool eng_stream_empty(struct eng_stream *stream) {
+  return atomic_load(&stream->completed) == atomic_load(&stream->submitted);
+}
+/* Keeps the failure of `task`: for the stream's next synchronise and for the allocations the task touches. */
+void eng_stream_fail(struct eng_stream *stream, struct eng_task *task, int32_t status);
+
+/* ---- the worker ---- */
+
+/* By whoever has the reader's side: runs the next task, drops it and counts it as completed. */
+void eng_stream_run_next(struct eng_stream *stream);
+int32_t eng_worker_start(struct eng_stream *stream, const char *function); /* under the stream's lock */
+/* Around foreign code inside a task. False: the engine shuts down, do not enter. */
+bool eng_worker_enter_foreign(void);
+void eng_worker_leave_foreign(void);
+/* Waits for the end of a worker that was told to end, unless it sees to itself. */
+void eng_worker_join(struct eng_stream *stream);
+/* At shutdown, once eng_stopping: drops what is queued behind foreign code, and waits for every worker that is not in
+ * such code. */
+void eng_workers_stop(void);
+/* Tasks accepted and not yet run, of all streams. */
+int64_t eng_workers_pending(void);
+void eng_workers_before_fork(void);
+void eng_workers_after_fork(bool child);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The one door into a stream, and the short cut through it for small work on an empty stream.
+ */
+#include <inttypes.h>
+
+#include "aclpy_status.h"
+#include "failure.h"
+#include "settings.h"
+#include "stream.h"
+
+static _Atomic(eng_observer) observer_;
+
+void eng_set_observer(eng_observer observer) { atomic_store(&observer_, observer); }
+
+static int32_t refuse_closed_(const struct eng_stream *stream, const char *function) {
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_INVALID_HANDLE, function, "stream", "a live stream", "create a new stream",
+                    "stream 0x%" PRIx64 ", which is being destroyed", stream->handle);
+}
+
+static bool may_run_inline_(const struct eng_stream *stream, eng_observer observer) {
+  return observer == NULL && !stream->inline_busy &&
+         atomic_load_explicit(&stream->completed, memory_order_acquire) ==
+             atomic_load_explicit(&stream->submitted, memory_order_relaxed) &&
+         atomic_load_explicit(&eng_settings.inline_runs, memory_order_relaxed);
+}
+
+/* Under the lock. A worker that is needed is started first: when that fails, nothing has been queued. */
+static int32_t put_(struct eng_stream *stream, const struct eng_task *task, const char *function, bool *wake) {
+  struct eng_task *place = eng_queue_reserve(&stream->queue);
+  if (place == NULL) return eng_fail_memory(function, "a queued task");
+  if (!stream->worker_started) {
+    int32_t status = eng_worker_start(stream, function);
+    if (status != ACLPY_ACL_SUCCESS) return status;
+  }
+  *place = *task;
+  eng_task_pin(place);
+  eng_queue_commit(&stream->queue);
+  stream->queued++;
+  atomic_store_explicit(&stream->submitted, atomic_load_explicit(&stream->submitted, memory_order_relaxed) + 1,
+                        memory_order_release);
+  if (!stream->inline_busy) {
+    atomic_store_explicit(&stream->visible, stream->queued, memory_order_release);
+    if (!stream->lent) { /* its borrower looks for new tasks when it gives the queue back */
+      *wake = stream->worker_sleeping;
+      stream->worker_sleeping = false;
+    }
+  }
+  return ACLPY_ACL_SUCCESS;
+}
+
+int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task, const char *function, bool *run_now) {
+  int32_t status = ACLPY_ACL_SUCCESS;
+  bool wake = false;
+  eng_observer observer = atomic_load_explicit(&observer_, memory_order_acquire);
+  pthread_mutex_lock(&stream->lock);
+  if (eng_stopping()) {
+    status = eng_fail_stopped(function);
+  } else if (stream->closing) {
+    status = refuse_closed_(stream, function);
+  } else if (run_now != NULL && may_run_inline_(stream, observer)) {
+    stream->inline_busy = true;
+    *run_now = true;
+    atomic_store_explicit(&stream->submitted, atomic_load_explicit(&stream->submitted, memory_order_relaxed) + 1,
+                          memory_order_release);
+  } else {
+    status = put_(stream, task, function, &wake);
+  }
+  if (status == ACLPY_ACL_SUCCESS && observer != NULL) {
+    observer(&(struct eng_submission){.stream = stream, .task = task, .ran_inline = run_now != NULL && *run_now});
+  }
+  pthread_mutex_unlock(&stream->lock);
+  if (wake) eng_unpark(&stream->parker);
+  return status;
+}
+
+void eng_stream_inline_done(struct eng_stream *stream) {
+  pthread_mutex_lock(&stream->lock);
+  stream->inline_busy = false;
+  uint64_t completed = atomic_fetch_add(&stream->completed, 1) + 1;
+  bool wake = false;
+  if (stream->queued != atomic_load_explicit(&stream->visible, memory_order_relaxed)) {
+    atomic_store_explicit(&stream->visible, stream->queued, memory_order_release);
+    wake = stream->worker_sleeping;
+    stream->worker_sleeping = false;
+  } else if (stream->closing && stream->worker_sleeping) {
+    wake = true; /* it was only waiting for us */
+    stream->worker_sleeping = false;
+  }
+  bool waited_for = completed >= atomic_load(&stream->next_target);
+  pthread_mutex_unlock(&stream->lock);
+  if (wake) eng_unpark(&stream->parker);
+  if (waited_for) eng_stream_wake_waiters(stream);
+}

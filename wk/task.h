@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tasks: what a stream's queue holds.
+ *
+ * A task is a plain record, built by the submitter and copied into the queue. It owns what it names: references to
+ * its plan, its marker and the allocations it touches. Dropping it gives these back, whether it ran or not.
+ */
+#ifndef ACLPY_ENGINE_TASK_H
+#define ACLPY_ENGINE_TASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine.h"
+
+struct eng_memory;
+struct eng_marker;
+struct eng_plan;
+struct eng_stream;
+
+/* What a scheduler has to know: RUN and RECORD are always ready, WAIT when its marker has been reached. */
+enum eng_task_kind { ENG_TASK_RUN, ENG_TASK_WAIT, ENG_TASK_RECORD };
+/* What a RUN task does. Everything but FOREIGN is our own C code, which ends by itself. */
+enum eng_task_work { ENG_WORK_PLAN, ENG_WORK_FOREIGN, ENG_WORK_COPY, ENG_WORK_SET };
+
+enum { ENG_TASK_SLOTS = 8, ENG_TASK_HOLDS = ENG_TASK_SLOTS + 1, ENG_LABEL_BYTES = 40 };
+
+/* An allocation that a task touches: the record's address, and once pinned the parity of its epoch (memory.h). */
+typedef uintptr_t eng_hold;
+
+struct eng_task {
+  uint8_t kind;
+  uint8_t work;
+  bool pinned; /* the holds count as pending; before that they are plain references */
+  uint32_t op; /* operator's id, for messages; 0 = none */
+  uint32_t n_holds;
+  uint32_t more_slots; /* of `more` */
+  uint64_t token;
+  union {
+    struct {
+      struct eng_plan *plan;
+      uintptr_t workspace;
+    } plan;
+    struct {
+      aclpy_task_run run;
+      aclpy_task_drop drop;
+      void *arg;
+      char label[ENG_LABEL_BYTES];
+    } foreign;
+    struct {
+      uintptr_t dst, src;
+      size_t count;
+      int32_t value;
+    } copy;
+    struct {
+      struct eng_marker *marker; /* reached by RECORD, waited for by WAIT */
+      struct eng_marker *flag;   /* the manual-reset flag of the event, or NULL */
+      bool clears;               /* RECORD that clears the flag (aclrtResetEvent) */
+    } mark;
+  } u;
+  uintptr_t *more; /* n_slots addresses, then n_holds holds, for plans with more slots than fit here; or NULL */
+  uintptr_t address[ENG_TASK_SLOTS];
+  eng_hold hold[ENG_TASK_HOLDS];
+};
+
+/* An empty task of this kind; the rest of the record stays as it is, which is what makes this cheap. */
+static inline void eng_task_init(struct eng_task *task, enum eng_task_kind kind, enum eng_task_work work) {
+  task->kind = (uint8_t)kind;
+  task->work = (uint8_t)work;
+  task->pinned = false;
+  task->op = 0;
+  task->n_holds = 0;
+  task->token = 0;
+  task->more = NULL;
+}
+
+static inline uintptr_t *eng_task_addresses(struct eng_task *task) {
+  return task->more != NULL ? task->more : task->address;
+}
+/* Space for the addresses and holds of `n_slots` slots and a workspace. False: no memory. */
+bool eng_task_reserve(struct eng_task *task, int32_t n_slots);
+eng_hold *eng_task_holds(struct eng_task *task);
+/* Turns the references into counted holds; done once, when the task enters a queue. */
+void eng_task_pin(struct eng_task *task);
+
+/* True when the task can run without waiting for another stream. */
+bool eng_task_ready(const struct eng_task *task);
+/* Runs it on the calling thread; `stream` lends its scratch memory. A status other than 0 is the task's failure. */
+int32_t eng_task_run(struct eng_stream *stream, struct eng_task *task);
+void eng_task_drop(struct eng_task *task);
+/* "aclnnSoftmax", or the label of a foreign task. */
+const char *eng_task_name(const struct eng_task *task);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the engine keeps for each thread that calls it.
+ */
+#ifndef ACLPY_ENGINE_THREAD_H
+#define ACLPY_ENGINE_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine.h"
+#include "park.h"
+
+struct eng_stream;
+struct eng_messages;
+struct eng_vendor_cache;
+
+/* A context as a thread remembers it. The epoch tells a primary context from its later reincarnation. */
+struct eng_context_slot {
+  aclpy_handle handle;
+  uint64_t epoch;
+};
+
+struct eng_scratch {
+  void *data;
+  size_t size;
+};
+
+enum { ENG_MEMORY_HINTS = 64 };
+
+struct eng_thread {
+  struct eng_parker parker;
+  struct eng_context_slot explicit_context; /* CreateContext, SetCurrentContext */
+  struct eng_context_slot primary_context;  /* SetDevice */
+  struct eng_stream *worker_of;             /* the stream whose task this thread is running; NULL elsewhere */
+  struct eng_messages *messages;
+  struct eng_vendor_cache *vendor_cache;
+  struct eng_scratch scratch;
+  aclpy_handle last_executor;                  /* of this thread's latest phase 1 */
+  aclpy_handle memory_hints[ENG_MEMORY_HINTS]; /* allocation an address was found in, by a hash of the address */
+  aclpy_error error;
+  bool attached;
+};
+
+extern _Thread_local struct eng_thread eng_thread_state;
+static inline struct eng_thread *eng_self(void) { return &eng_thread_state; }
+
+/* Arms the clean-up at thread exit; called before anything is hung onto the thread. */
+void eng_thread_attach(void);
+/* Starts a joinable thread with every signal blocked: signals belong to the host program's threads. */
+int eng_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg);
+
+/* *data becomes at least `size` bytes aligned to 64, grown and kept, or NULL for size 0. False: no memory. */
+bool eng_scratch_get(struct eng_scratch *scratch, size_t size, void **data);
+/* The same from the calling thread's own scratch memory. */
+bool eng_thread_scratch(size_t size, void **data);
+void eng_scratch_free(struct eng_scratch *scratch);
+
+int64_t eng_clock_ns(void);
+
+#endif
