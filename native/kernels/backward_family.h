@@ -35,8 +35,7 @@ static int32_t FN(backward_plan_as)(const int64_t *params, int32_t n_params, acl
   memset(shape, 0, sizeof *shape);
   if (n_params != 3 || aclpy_geometry_make(&g, params, sizeof(REAL), 2, sizeof(STORED), 3) != 0) return -1;
   shape->thread_scratch_bytes = FN(tile_copies)(&g) ? g.rows * g.stride * (int64_t)FN(tile_element_bytes) : 0;
-  double each = aclpy_backward_cost(sizeof(REAL), sizeof(STORED), g.streaming);
-  if (logarithm) each += aclpy_forward_cost(sizeof(REAL), sizeof(STORED), 0);
+  const double each = aclpy_backward_cost(sizeof(STORED), logarithm, g.streaming);
   return aclpy_reduction_plan(&g, shape, each, sizeof(double));
 }
 static int32_t FN(softmax_backward_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {

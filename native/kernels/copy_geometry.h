@@ -86,7 +86,7 @@ ACLPY_INLINE int aclpy_copy_make(aclpy_copy_geometry *g, const int64_t *params, 
     if (stride != 0 && stride < aclpy_size_of_stride_(g->dim[fastest].from)) fastest = i;
   }
   const int crossed = fastest >= 0 && g->dim[fastest].from != 0 && g->column.from != 0 &&
-                         aclpy_size_of_stride_(g->dim[fastest].from) < aclpy_size_of_stride_(g->column.from);
+                      aclpy_size_of_stride_(g->dim[fastest].from) < aclpy_size_of_stride_(g->column.from);
   g->transposed = crossed && g->column.to == bytes && g->dim[fastest].from == bytes;
   g->row = g->rank > 0 ? aclpy_copy_take_(g, crossed ? fastest : g->rank - 1) : single;
   if (crossed) {

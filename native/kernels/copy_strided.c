@@ -52,7 +52,9 @@ static int32_t copy_plan_(const int64_t *params, int32_t n_params, aclpy_kernel_
   shape->passes = 1;
   if (g.elements > 0) shape->items[0] = aclpy_ceil_div(g.outer, g.group) * g.row_tiles * g.column_tiles;
   const int straight = g.column.from == bytes && g.column.to == bytes;
-  const double each = (straight ? 0.03 : g.transposed ? 0.06 : 0.1) * (double)bytes + (straight || g.transposed ? 0 : 0.3);
+  double each = 0.3 + 0.1 * (double)bytes;
+  if (straight) each = 0.03 * (double)bytes;
+  if (g.transposed) each = 0.06 * (double)bytes;
   shape->cost_ns = 40.0 + (double)g.elements * each + (straight ? 5.0 * (double)(g.elements / g.column.n) : 0.0);
   shape->grain[0] = aclpy_grain(shape->cost_ns, shape->items[0]);
   return 0;

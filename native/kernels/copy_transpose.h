@@ -9,9 +9,9 @@
 #include "copy_geometry.h"
 
 /* 16 bytes as elements of one size; zip_low takes the first halves of a and b in turn, zip_high the second ones. */
-#define ACLPY_ZIP_(bytes, element, lanes, low, high)                                                             \
-  typedef element aclpy_zip_b##bytes __attribute__((vector_size(16)));                                           \
-  ACLPY_INLINE aclpy_zip_b##bytes zip_low_b##bytes(aclpy_zip_b##bytes a, aclpy_zip_b##bytes b) { return low; }   \
+#define ACLPY_ZIP_(bytes, element, lanes, low, high)                                                           \
+  typedef element aclpy_zip_b##bytes __attribute__((vector_size(16)));                                         \
+  ACLPY_INLINE aclpy_zip_b##bytes zip_low_b##bytes(aclpy_zip_b##bytes a, aclpy_zip_b##bytes b) { return low; } \
   ACLPY_INLINE aclpy_zip_b##bytes zip_high_b##bytes(aclpy_zip_b##bytes a, aclpy_zip_b##bytes b) { return high; }
 #ifdef __clang__
 #define ACLPY_PICK_(bytes, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -42,27 +42,27 @@ ACLPY_INLINE void aclpy_line_store_(unsigned char *to, const unsigned char *from
 
 /* Turns SIDE lines of `from` (pitch `from_step`) into SIDE lines of `to`. The lines are read into a dense buffer first:
  * lines a power of two apart evict each other. */
-#define ACLPY_TRANSPOSE_(bytes, rounds)                                                                          \
-  ACLPY_INLINE void transpose_square_b##bytes(const unsigned char *from, unsigned char *to, int64_t from_step,   \
-                                              int64_t to_step, int streaming) {                                  \
-    enum { SIDE = 64 / bytes, N = 16 / bytes, Q = 4 };                                                           \
-    unsigned char in[SIDE][64], out[N][64];                                                                      \
-    for (int k = 0; k < SIDE; ++k) memcpy(in[k], from + k * from_step, 64);                                      \
-    for (int i = 0; i < Q; ++i) {                                                                                \
-      for (int q = 0; q < Q; ++q) {                                                                              \
-        aclpy_zip_b##bytes v[N], w[N];                                                                           \
-        for (int k = 0; k < N; ++k) memcpy(&v[k], in[q * N + k] + 16 * i, 16);                                   \
-        for (int round = 0; round < rounds; ++round) {                                                           \
-          for (int k = 0; k < N / 2; ++k) {                                                                      \
-            w[2 * k] = zip_low_b##bytes(v[k], v[k + N / 2]);                                                     \
-            w[2 * k + 1] = zip_high_b##bytes(v[k], v[k + N / 2]);                                                \
-          }                                                                                                      \
-          memcpy(v, w, sizeof v);                                                                                \
-        }                                                                                                        \
-        for (int k = 0; k < N; ++k) memcpy(out[k] + 16 * q, &v[k], 16);                                          \
-      }                                                                                                          \
-      for (int k = 0; k < N; ++k) aclpy_line_store_(to + (i * N + k) * to_step, out[k], streaming);              \
-    }                                                                                                            \
+#define ACLPY_TRANSPOSE_(bytes, rounds)                                                                        \
+  ACLPY_INLINE void transpose_square_b##bytes(const unsigned char *from, unsigned char *to, int64_t from_step, \
+                                              int64_t to_step, int streaming) {                                \
+    enum { SIDE = 64 / bytes, N = 16 / bytes, Q = 4 };                                                         \
+    unsigned char in[SIDE][64], out[N][64];                                                                    \
+    for (int k = 0; k < SIDE; ++k) memcpy(in[k], from + k * from_step, 64);                                    \
+    for (int i = 0; i < Q; ++i) {                                                                              \
+      for (int q = 0; q < Q; ++q) {                                                                            \
+        aclpy_zip_b##bytes v[N], w[N];                                                                         \
+        for (int k = 0; k < N; ++k) memcpy(&v[k], in[q * N + k] + 16 * i, 16);                                 \
+        for (int round = 0; round < rounds; ++round) {                                                         \
+          for (int k = 0; k < N / 2; ++k) {                                                                    \
+            w[2 * k] = zip_low_b##bytes(v[k], v[k + N / 2]);                                                   \
+            w[2 * k + 1] = zip_high_b##bytes(v[k], v[k + N / 2]);                                              \
+          }                                                                                                    \
+          memcpy(v, w, sizeof v);                                                                              \
+        }                                                                                                      \
+        for (int k = 0; k < N; ++k) memcpy(out[k] + 16 * q, &v[k], 16);                                        \
+      }                                                                                                        \
+      for (int k = 0; k < N; ++k) aclpy_line_store_(to + (i * N + k) * to_step, out[k], streaming);            \
+    }                                                                                                          \
   }
 ACLPY_TRANSPOSE_(1, 4)
 ACLPY_TRANSPOSE_(2, 3)

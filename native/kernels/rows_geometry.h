@@ -4,7 +4,8 @@
  *   ROWS         inner == 1: an item is a row
  *   ROW_CHUNKS   inner == 1, few or very long rows: partial results per chunk, combine per row, write per chunk
  *   TILES        inner > 1: an item is a tile of columns, all n rows of it held in cache
- *   TILE_CHUNKS  inner > 1, few or very long columns: as ROW_CHUNKS, with tiles
+ *   TILE_CHUNKS  inner > 1, few or very long columns: as ROW_CHUNKS, with tiles. Also for two operands where a tile would
+ *                be so narrow that each of its rows is a line or two of some page: wide tiles are read twice instead
  *
  * Where inner is small, `group` consecutive rows are seen as one virtual row of group * inner virtual columns (memory
  * is contiguous), so that vectors are full; the virtual columns of one real column are merged after each reduction.
@@ -17,7 +18,8 @@
 #include "define.h"
 
 enum { ACLPY_ROWS = 0, ACLPY_ROW_CHUNKS, ACLPY_TILES, ACLPY_TILE_CHUNKS };
-enum { ACLPY_BLOCK = 2048, ACLPY_ROW_CHUNK = 16384, ACLPY_TILE_MAX = 512, ACLPY_CHUNK_ELEMENTS = 65536, ACLPY_TILE_NARROW = 64 };
+enum { ACLPY_BLOCK = 2048, ACLPY_ROW_CHUNK = 16384, ACLPY_TILE_MAX = 512, ACLPY_CHUNK_ELEMENTS = 65536 };
+enum { ACLPY_TILE_NARROW = 64 /* columns of a tile of two operands below which reading twice is cheaper */ };
 enum { ACLPY_SCRATCH_MAX = 512 * 1024, ACLPY_SCRATCH_GOOD = 256 * 1024 };
 
 typedef struct aclpy_geometry {

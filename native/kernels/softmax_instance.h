@@ -28,6 +28,6 @@ static int32_t FN(forward_plan)(const int64_t *params, int32_t n_params, aclpy_k
   const int64_t row = g.mode == ACLPY_ROWS && (g.streaming || !PLAIN) ? 2 * g.n : 0;
   const int64_t tile = g.mode == ACLPY_TILES ? g.rows : g.mode == ACLPY_TILE_CHUNKS ? g.chunk : 0;
   shape->thread_scratch_bytes = (row + tile * g.stride) * (int64_t)sizeof(REAL);
-  const double each = aclpy_forward_cost(sizeof(REAL), sizeof(STORED), g.streaming);
+  const double each = aclpy_forward_cost(sizeof(STORED), g.streaming);
   return aclpy_reduction_plan(&g, shape, each, sizeof(double) + sizeof(REAL));
 }

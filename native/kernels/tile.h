@@ -10,7 +10,6 @@
 
 enum { ACLPY_TILE_PAD = ACLPY_TILE_MAX + 16, ACLPY_TILE_BLOCK = 32, ACLPY_FETCH_BYTES = 4096 };
 
-
 /* Where the tile of one item lies. */
 typedef struct aclpy_tile {
   int64_t outer, chunk;

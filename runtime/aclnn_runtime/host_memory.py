@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from _typeshed import ReadableBuffer, WriteableBuffer
 
-    Readable: TypeAlias = Buffer | SupportsIndex | ReadableBuffer | np.ndarray | None
-    Writable: TypeAlias = Buffer | SupportsIndex | WriteableBuffer | np.ndarray | None
+    Readable: TypeAlias = Buffer | SupportsIndex | ReadableBuffer | np.ndarray[Any, Any] | None
+    Writable: TypeAlias = Buffer | SupportsIndex | WriteableBuffer | np.ndarray[Any, Any] | None
 
 __all__ = ["host_address", "memory_address"]
 
@@ -97,7 +97,7 @@ def host_address(
 
 
 def _array(
-    value: np.ndarray, function: str, argument: str, *, writable: bool
+    value: np.ndarray[Any, Any], function: str, argument: str, *, writable: bool
 ) -> tuple[int, int, object]:
     if value.dtype.hasobject:
         _refuse(
@@ -117,7 +117,7 @@ def _array(
     return _start(value), value.nbytes, value
 
 
-def _start(array: np.ndarray) -> int:
+def _start(array: np.ndarray[Any, Any]) -> int:
     address: int = array.__array_interface__["data"][0]
     return address
 
