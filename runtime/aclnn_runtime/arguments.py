@@ -54,7 +54,7 @@ def as_int(function: str, argument: str, value: object, *, low: int, high: int) 
         100000 for another type or a value that the C type cannot hold.
     """
     if type(value) is not int:
-        if isinstance(value, bool) or not hasattr(value, "__index__"):
+        if isinstance(value, bool | np.bool_) or not hasattr(value, "__index__"):
             fail(
                 function,
                 argument,

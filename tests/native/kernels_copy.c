@@ -114,6 +114,23 @@ static void check_(const aclpy_kernel *k, const layout *l, int64_t element) {
   buffer_free(&want);
 }
 
+/* Larger than the last-level cache, where lines are streamed: transposed (whole lines, then not) and sliced rows. */
+static void check_streamed_(const aclpy_kernel *k, int64_t element) {
+  const int64_t bytes = aclpy_cache_bytes_last_level() / 2, columns = 1024 / element * 5;
+  const int64_t rows = bytes / (columns * element) / 64 * 64 + 67;
+  layout l;
+  if (bytes > 64 * 1024 * 1024) return;
+  transpose_layout_(&l, rows, columns, element, 1, 0);
+  check_(k, &l, element);
+  transpose_layout_(&l, rows, columns + 3, element, 1, 0);
+  check_(k, &l, element);
+  l.from[1] = (columns + 5) * element;
+  l.from[2] = element;
+  l.from[0] = rows * l.from[1];
+  ranges_(&l);
+  check_(k, &l, element);
+}
+
 static void check_refusals_(const aclpy_kernel *k) {
   aclpy_kernel_shape shape;
   const int64_t rank[1 + 3 * 26] = {26}, negative[4] = {1, -2, 4, 4}, count[4] = {1, 2, 4, 4};
@@ -146,6 +163,7 @@ int main(void) {
     }
     transpose_layout_(&l, 300, 257, element, 1, 0);
     check_(k, &l, element);
+    if (element == 4 || strcmp(k->isa, "baseline") != 0) check_streamed_(k, element);
     check_refusals_(k);
   }
   CHECK(tested >= 5 && tested % 5 == 0, "%d copy kernels", tested);
