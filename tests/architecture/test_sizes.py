@@ -78,3 +78,9 @@ def test_the_measure_measures():
     assert list(python_functions('def f():\n    """Doc."""\n    a = 1\n    return a\n')) == [
         ("f", 2)
     ]
+
+
+def test_sources_live_where_the_readme_says():
+    known = {"aclnn_py", "benchmarks", "native", "runtime", "samples", "tests", "tools"}
+    found = {path.relative_to(ROOT).parts[0] for path in files(".py", ".pyi", ".c", ".h")}
+    assert found == known
