@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from aclnn_native import ffi, lib
+from aclnn_py.plan.steps import WORKSPACE
 from aclnn_runtime import AclnnError, raise_last
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from aclnn_py.plan.steps import Operand, Step
 
 __all__ = ["Filler", "NativePlan", "operator_id"]
-
-_CAPTURED, _WRITTEN, _UNUSED = 1, 2, 4
-_VENDOR_CACHEABLE, _REPEATABLE = 1, 2
 
 
 class Filler(Protocol):
@@ -55,8 +53,8 @@ class NativePlan:
         keep: list[object] = []
         desc = ffi.new("aclpy_plan_desc *")
         desc.op = operator_id(plan.operator)
-        desc.flags = _VENDOR_CACHEABLE if plan.vendor_cacheable else 0
-        desc.flags |= 0 if plan.not_repeatable else _REPEATABLE
+        desc.flags = lib.ACLPY_PLAN_VENDOR_CACHEABLE if plan.vendor_cacheable else 0
+        desc.flags |= 0 if plan.not_repeatable else lib.ACLPY_PLAN_REPEATABLE
         desc.workspace_bytes = plan.workspace_bytes
         if plan.not_repeatable:
             desc.refusal = _text(plan.not_repeatable, keep)
@@ -89,9 +87,9 @@ def _slots(slots: tuple[Slot, ...], keep: list[object]) -> Any:
     for native, slot in zip(array, slots, strict=True):
         native.name = _text(slot.name, keep)
         native.low_bytes, native.high_bytes = slot.low_bytes, slot.high_bytes
-        native.flags = (
-            _CAPTURED * slot.captured + _WRITTEN * slot.written + _UNUSED * (not slot.used)
-        )
+        native.flags = lib.ACLPY_SLOT_CAPTURED if slot.captured else 0
+        native.flags |= lib.ACLPY_SLOT_WRITTEN if slot.written else 0
+        native.flags |= 0 if slot.used else lib.ACLPY_SLOT_UNUSED
     return array
 
 
@@ -108,4 +106,6 @@ def _steps(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> Any
 
 
 def _operand(native: Any, operand: Operand) -> None:
-    native.base, native.byte_offset = operand.base, operand.byte_offset
+    in_workspace = operand.base == WORKSPACE
+    native.base = lib.ACLPY_BASE_WORKSPACE if in_workspace else operand.base
+    native.byte_offset = operand.byte_offset

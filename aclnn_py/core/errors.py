@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from aclnn_native import lib
 from aclnn_runtime import AclnnError
+from aclnn_runtime.status_table import status_value
 
 __all__ = [
     "INNER_FIND_KERNEL",
@@ -15,10 +16,10 @@ __all__ = [
     "operator_error",
 ]
 
-PARAM_NULLPTR = 161001
-PARAM_INVALID = 161002
-INNER_FIND_KERNEL = 561003
-INNER_NULLPTR = 561103
+PARAM_NULLPTR = status_value("ACLNN_ERR_PARAM_NULLPTR")
+PARAM_INVALID = status_value("ACLNN_ERR_PARAM_INVALID")
+INNER_FIND_KERNEL = status_value("ACLNN_ERR_INNER_FIND_KERNEL_ERROR")
+INNER_NULLPTR = status_value("ACLNN_ERR_INNER_NULLPTR")
 
 
 def operator_error(

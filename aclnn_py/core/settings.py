@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -140,6 +140,7 @@ def _from_environment(environ: Mapping[str, str]) -> Settings:
         ) from None
 
 
+_READ_BY_THE_LIBRARY: Final = frozenset({"threads", "inline", "devices", "device_memory"})
 _current: Settings | None = None
 _listeners: list[Callable[[], None]] = []
 
@@ -174,7 +175,15 @@ def override(**values: object) -> Iterator[Settings]:
     ----------
     **values
         Fields of `Settings` by field name: ``override(soc="Ascend950", strict=False)``.
+
+    Raises
+    ------
+    ValueError
+        For a field that the native library reads itself, once; set its variable instead.
     """
+    fixed = _READ_BY_THE_LIBRARY & values.keys()
+    if fixed:
+        raise ValueError(f"read once, by the native library: {', '.join(sorted(fixed))}")
     before = current()
     aliases = {name: field.alias or name for name, field in Settings.model_fields.items()}
     merged = {aliases[name]: value for name, value in (before.model_dump() | values).items()}

@@ -43,8 +43,6 @@ __all__ = [
     "aclSetTensorAddr",
 ]
 
-_INNER_NULLPTR = 561103
-
 
 def aclCreateTensor(
     viewDims: Sequence[int],

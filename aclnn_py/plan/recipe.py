@@ -12,7 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from aclnn_py.core.desc import row_major_strides
-from aclnn_py.core.errors import INNER_NULLPTR, operator_error
+from aclnn_py.core.errors import INNER_NULLPTR, PARAM_INVALID, operator_error
 from aclnn_py.core.rules import STRIDED_COPY_REFUSES, cast_supported
 from aclnn_py.plan.checks import shape_text
 from aclnn_py.plan.steps import WORKSPACE, Operand, Step, strided_copy
@@ -335,13 +335,13 @@ def check_storage(problem: Problem) -> None:
         if any(count * itemsize > limit for count in products):
             raise _bad_dims(problem, param.name, "is too large", "at most 2**63 - 1 bytes")
         if problem.strict and not desc.fits_storage:
-            raise _out_of_storage(problem, 161002, param.name)
+            raise _out_of_storage(problem, PARAM_INVALID, param.name)
 
 
 def _bad_dims(problem: Problem, name: str, what: str, expected: str) -> Exception:
     desc = problem.desc(name)
     return operator_error(
-        161002,
+        PARAM_INVALID,
         problem.spec.planner,
         name,
         what,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from aclnn_native import ffi, lib
 from aclnn_runtime import failures
-from aclnn_runtime.status_table import STATUSES
+from aclnn_runtime.status_table import STATUSES, status_value
 from aclnn_runtime.status_table import status_name as _status_name
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ __all__ = [
     "raise_last",
 ]
 
-INVALID_PARAM = 100000
-PARAM_INVALID = 107000
-INVALID_HANDLE = 107017
-HOST_FUNCTION_FAILED = 507000
+INVALID_PARAM = status_value("ACL_ERROR_INVALID_PARAM")
+PARAM_INVALID = status_value("ACL_ERROR_RT_PARAM_INVALID")
+INVALID_HANDLE = status_value("ACL_ERROR_RT_INVALID_HANDLE")
+HOST_FUNCTION_FAILED = status_value("ACL_ERROR_RT_INTERNAL_ERROR")
 
 _MEANINGS = {value: meaning for _, value, meaning in STATUSES}
 
