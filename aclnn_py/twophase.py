@@ -21,7 +21,7 @@ from aclnn_py.core import settings
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
 from aclnn_py.core.executor import ONE_SHOT, SPENT, Executor
 from aclnn_py.core.tensor import Tensor
-from aclnn_py.ops._index import INDEX
+from aclnn_py.ops._index import DIALECTS, INDEX
 from aclnn_py.plan import plan as planner
 from aclnn_py.plan.explain import explain_plan
 from aclnn_py.plan.problem import Problem
@@ -34,28 +34,43 @@ if TYPE_CHECKING:
     from aclnn_py.core.spec import OpSpec
     from aclnn_py.plan.plan import Plan
 
-__all__ = ["Executor", "Operator", "explain", "fail_last", "make_plan", "operator", "operators"]
+__all__ = [
+    "Executor",
+    "Operator",
+    "dialect_operators",
+    "explain",
+    "fail_last",
+    "make_plan",
+    "operator",
+    "operators",
+]
 
 _PLANS_KEPT: Final = 4096
 _INLINE_TENSORS: Final = 4
 
 
 class _Operators(Mapping[str, "OpSpec"]):
-    """Specs by vendor name without prefix; a family's file is imported on first use."""
+    """Specs by key; a family's file is imported on first use."""
+
+    def __init__(self, index: Mapping[str, str]) -> None:
+        self._index = index
 
     def __getitem__(self, name: str) -> OpSpec:
-        module = import_module(f"aclnn_py.ops.{INDEX[name]}")
+        module = import_module(f"aclnn_py.ops.{self._index[name]}")
         specs: tuple[OpSpec, ...] = module.SPECS
-        return next(spec for spec in specs if spec.acl_name == name)
+        return next(spec for spec in specs if spec.key == name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(INDEX)
+        return iter(self._index)
 
     def __len__(self) -> int:
-        return len(INDEX)
+        return len(self._index)
 
 
-operators: Final[Mapping[str, OpSpec]] = _Operators()
+#: The ``aclnn`` operators, by vendor name without prefix: ``"Softmax"``.
+operators: Final[Mapping[str, OpSpec]] = _Operators(INDEX)
+#: Operators that other dialects define, by dialect and name: ``"onnxruntime.SoftmaxGrad"``.
+dialect_operators: Final[Mapping[str, OpSpec]] = _Operators(DIALECTS)
 
 
 class _Entry:
@@ -246,9 +261,13 @@ class Operator:
 
 @cache
 def operator(name: str) -> Operator:
-    """The operator with a vendor name without prefix, ``"Softmax"``."""
+    """The operator ``"Softmax"`` of the vendor, or another dialect's ``"onnx.Exp"``."""
     settings.current()
-    return Operator(operators[name])
+    return Operator(_spec(name))
+
+
+def _spec(name: str) -> OpSpec:
+    return dialect_operators[name] if name in DIALECTS else operators[name]
 
 
 def make_plan(spec: OpSpec, descs: Sequence[TensorDesc | None], values: Sequence[object]) -> Plan:
@@ -287,7 +306,7 @@ def make_plan(spec: OpSpec, descs: Sequence[TensorDesc | None], values: Sequence
 
 def explain(name: str, descs: Sequence[TensorDesc | None], values: Sequence[object]) -> str:
     """What phase 1 would decide, as text: steps, kernels, refusals, workspace."""
-    return make_plan(operators[name], descs, values).explain()
+    return make_plan(_spec(name), descs, values).explain()
 
 
 def fail_last() -> NoReturn:

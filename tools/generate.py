@@ -33,14 +33,20 @@ PACKAGE_STUB = ROOT / "aclnn_py" / "__init__.pyi"
 def index_text() -> str:
     """Content of ``ops/_index.py``: every file of the folder is looked at, none is listed."""
     rows = {
-        spec.acl_name: path.stem
+        spec.key: path.stem
         for path in sorted(OPS.glob("[a-z]*.py"))
         for spec in importlib.import_module(f"aclnn_py.ops.{path.stem}").SPECS
     }
-    lines = [f'    "{name}": "{module}",' for name, module in sorted(rows.items())]
     head = _HEADER.format("the SPECS of this folder")
-    text = '"""Which file of this folder defines which operator."""\n\nINDEX = {\n'
-    return head + text + "\n".join(lines) + "\n}\n"
+    text = '"""Which file of this folder defines which operator."""\n'
+    for variable, dotted in (("INDEX", False), ("DIALECTS", True)):
+        lines = [
+            f'    "{name}": "{module}",'
+            for name, module in sorted(rows.items())
+            if ("." in name) is dotted
+        ]
+        text += f"\n{variable} = {{\n" + "".join(f"{line}\n" for line in lines) + "}\n"
+    return head + text
 
 
 def stub_text() -> str:

@@ -32,6 +32,8 @@ class TensorParam(BaseModel):
         Whether the operator reads or writes it.
     dtypes : tuple of str
         Supported types by vendor name; BF16 counts only where the SoC profile has it.
+    soc_gated : bool
+        Whether the SoC profile has a say; it has none in other dialects.
     doc : str
         Meaning, shape and unit, for docstrings.
     """
@@ -40,6 +42,7 @@ class TensorParam(BaseModel):
     name: str
     kind: Literal["input", "output"]
     dtypes: tuple[str, ...]
+    soc_gated: bool = True
     doc: str
 
     @model_validator(mode="after")
@@ -56,7 +59,8 @@ class TensorParam(BaseModel):
 
     def dtypes_on(self, profile: SocProfile) -> tuple[str, ...]:
         """The supported types on one SoC, in the order of the vendor's list."""
-        return tuple(name for name in self.dtypes if name != "BF16" or profile.bf16)
+        gated = self.soc_gated and not profile.bf16
+        return tuple(name for name in self.dtypes if name != "BF16" or not gated)
 
 
 _ATTRIBUTES: dict[str, TypeAdapter[Any]] = {}
@@ -78,12 +82,13 @@ def _adapter(ctype: str) -> TypeAdapter[Any]:
 
 
 class AttrParam(BaseModel):
-    """One attribute argument (a number)."""
+    """One attribute argument (a number); `default` is for faces that leave it out."""
 
     model_config = _FROZEN
     name: str
     kind: Literal["attr"] = "attr"
     ctype: Literal["int64_t", "double", "float", "bool"] = "int64_t"
+    default: int | None = None
     doc: str
 
     def validate_value(self, value: object) -> str | None:
@@ -125,8 +130,10 @@ class OpSpec(BaseModel):
     ----------
     acl_name : str
         The vendor's name without the ``aclnn`` prefix; function names are built from it.
+    dialect : str
+        Whose operator it is: "aclnn", or the dialect whose own names it has.
     header : str
-        The vendor's header, relative to the include folder.
+        The vendor's header, relative to the include folder; none for other dialects.
     formula : str
         One line of maths.
     params : tuple of Param
@@ -147,7 +154,8 @@ class OpSpec(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     acl_name: str
-    header: str
+    dialect: str = "aclnn"
+    header: str = ""
     formula: str
     params: tuple[TensorParam | AttrParam, ...]
     checks: tuple[Check, ...]
@@ -167,14 +175,19 @@ class OpSpec(BaseModel):
         return self
 
     @cached_property
+    def key(self) -> str:
+        """What the door knows it by: ``"Softmax"``, or ``"onnxruntime.SoftmaxGrad"``."""
+        return self.acl_name if self.dialect == "aclnn" else f"{self.dialect}.{self.acl_name}"
+
+    @cached_property
     def function(self) -> str:
-        """Name of phase 2, ``"aclnnSoftmax"``."""
-        return f"aclnn{self.acl_name}"
+        """Name of phase 2: ``"aclnnSoftmax"``, or another dialect's own ``"SoftmaxGrad"``."""
+        return f"aclnn{self.acl_name}" if self.dialect == "aclnn" else self.acl_name
 
     @cached_property
     def planner(self) -> str:
         """Name of phase 1, ``"aclnnSoftmaxGetWorkspaceSize"``."""
-        return f"aclnn{self.acl_name}GetWorkspaceSize"
+        return f"{self.function}GetWorkspaceSize"
 
     @cached_property
     def tensors(self) -> tuple[TensorParam, ...]:

@@ -8,3 +8,10 @@ INDEX = {
     "Softmax": "softmax",
     "SoftmaxBackward": "softmax",
 }
+
+DIALECTS = {
+    "onnxruntime.LogSoftmaxGrad": "softmax_grad",
+    "onnxruntime.LogSoftmaxGrad_13": "softmax_grad",
+    "onnxruntime.SoftmaxGrad": "softmax_grad",
+    "onnxruntime.SoftmaxGrad_13": "softmax_grad",
+}

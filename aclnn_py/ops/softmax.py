@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 
     from aclnn_py.plan.recipe import Recipe
 
-__all__ = ["SPECS"]
+__all__ = [
+    "SPECS",
+    "around_axis",
+    "log_softmax_backward_reference",
+    "log_softmax_reference",
+    "softmax_backward_reference",
+    "softmax_reference",
+]
 
 _FORWARD_DTYPES: Final = ("FLOAT", "FLOAT16", "DOUBLE", "BF16")
 _BACKWARD_DTYPES: Final = ("FLOAT", "FLOAT16", "BF16")
@@ -34,7 +41,7 @@ _SOURCE: Final = "CANN operator API reference, {0}, read at hicann/ops-nn e5c3fa
 _DIM: Final = "axis of the sums; -r to r - 1, r = rank (1 for a 0-d tensor)"
 
 
-def _around_axis(shape: tuple[int, ...], dim: int) -> tuple[int, int, int]:
+def around_axis(shape: tuple[int, ...], dim: int) -> tuple[int, int, int]:
     """Sizes left of, at and right of the axis."""
     if not shape:
         return 1, 1, 1
@@ -45,24 +52,28 @@ def _around_axis(shape: tuple[int, ...], dim: int) -> tuple[int, int, int]:
 # The operators in NumPy: what runs where no kernel fits. `params` is (outer, n, inner).
 
 
-def _softmax_reference(params: tuple[int, ...], x: Any) -> Any:
+def softmax_reference(params: tuple[int, ...], x: Any) -> Any:
+    """Softmax, exp(x - max) / sum, over the middle axis of (outer, n, inner)."""
     rows = x.reshape(params)
     e = np.exp(rows - rows.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
 
-def _log_softmax_reference(params: tuple[int, ...], x: Any) -> Any:
+def log_softmax_reference(params: tuple[int, ...], x: Any) -> Any:
+    """Log-softmax, x - max - log(sum), over the middle axis of (outer, n, inner)."""
     rows = x.reshape(params)
     shifted = rows - rows.max(axis=1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
 
-def _softmax_backward_reference(params: tuple[int, ...], gradient: Any, output: Any) -> Any:
+def softmax_backward_reference(params: tuple[int, ...], gradient: Any, output: Any) -> Any:
+    """Gradient of softmax, y * (g - sum(g * y)), over the middle axis of (outer, n, inner)."""
     g, y = gradient.reshape(params), output.reshape(params)
     return y * (g - (g * y).sum(axis=1, keepdims=True))
 
 
-def _log_softmax_backward_reference(params: tuple[int, ...], gradient: Any, output: Any) -> Any:
+def log_softmax_backward_reference(params: tuple[int, ...], gradient: Any, output: Any) -> Any:
+    """Gradient of log-softmax, g - exp(y) * sum(g), over the middle axis of (outer, n, inner)."""
     g, y = gradient.reshape(params), output.reshape(params)
     return g - np.exp(y) * g.sum(axis=1, keepdims=True)
 
@@ -70,36 +81,36 @@ def _log_softmax_backward_reference(params: tuple[int, ...], gradient: Any, outp
 def _softmax(recipe: Recipe) -> None:
     # The result is cast, so FLOAT16 -> FLOAT rounds to half first: the vendor's order.
     problem = recipe.problem
-    params = _around_axis(recipe.desc("self").shape, problem.integer("dim"))
+    params = around_axis(recipe.desc("self").shape, problem.integer("dim"))
     reserve = problem.profile.softmax_workspace_bytes
     x = recipe.contiguous("self")
-    y = recipe.kernel("softmax", (x,), params, reference=_softmax_reference, reserve_bytes=reserve)
+    y = recipe.kernel("softmax", (x,), params, reference=softmax_reference, reserve_bytes=reserve)
     recipe.store(recipe.cast(y, recipe.desc("out").dtype, "out"), "out")
 
 
 def _log_softmax(recipe: Recipe) -> None:
     # The input is cast, so FLOAT -> FLOAT16 rounds the input: the vendor's order.
     problem = recipe.problem
-    params = _around_axis(recipe.desc("self").shape, problem.integer("dim"))
+    params = around_axis(recipe.desc("self").shape, problem.integer("dim"))
     reserve = problem.profile.softmax_workspace_bytes
     x = recipe.cast(recipe.contiguous("self"), recipe.desc("out").dtype, "self")
     y = recipe.kernel(
-        "log_softmax", (x,), params, reference=_log_softmax_reference, reserve_bytes=reserve
+        "log_softmax", (x,), params, reference=log_softmax_reference, reserve_bytes=reserve
     )
     recipe.store(y, "out")
 
 
 def _softmax_backward(recipe: Recipe) -> None:
-    _backward(recipe, "softmax_backward", _softmax_backward_reference)
+    _backward(recipe, "softmax_backward", softmax_backward_reference)
 
 
 def _log_softmax_backward(recipe: Recipe) -> None:
-    _backward(recipe, "log_softmax_backward", _log_softmax_backward_reference)
+    _backward(recipe, "log_softmax_backward", log_softmax_backward_reference)
 
 
 def _backward(recipe: Recipe, kernel: str, reference: Callable[..., Any]) -> None:
     problem = recipe.problem
-    params = _around_axis(recipe.desc("gradOutput").shape, problem.integer("dim"))
+    params = around_axis(recipe.desc("gradOutput").shape, problem.integer("dim"))
     reserve = problem.profile.softmax_workspace_bytes
     inputs = (recipe.contiguous("gradOutput"), recipe.contiguous("output"))
     result = recipe.kernel(kernel, inputs, params, reference=reference, reserve_bytes=reserve)

@@ -129,7 +129,7 @@ def make_plan(problem: Problem, backends: Sequence[Backend]) -> Plan:
         choices=tuple(_choose(problem, step, backends) for step in steps),
         placements=placements,
         workspace_bytes=total,
-        vendor_cacheable=_vendor_caches(recipe, steps),
+        vendor_cacheable=problem.spec.dialect == "aclnn" and _vendor_caches(recipe, steps),
         not_repeatable=(
             f"{problem.profile.name} copies the result into an output whose storage is larger "
             "than the view"

@@ -117,6 +117,20 @@ class Recipe:
         )
         return self._copy_step("contiguous", source, desc.strides, name)
 
+    def swapped(self, name: str, axis: int) -> Value:
+        """A dense copy of an input with one axis swapped with the last, in the workspace."""
+        desc = self.desc(name)
+        if not desc.fits_storage:
+            raise _out_of_storage(self.problem, INNER_NULLPTR, name)
+        source = Value(
+            desc.dtype,
+            _swap(desc.shape, axis),
+            self._slots[name],
+            -1,
+            desc.offset * desc.dtype.itemsize,
+        )
+        return self._copy_step("swap", source, _swap(_seen_strides(desc), axis), name)
+
     def cast(self, value: Value, dtype: DType, name: str) -> Value:
         """`value` in another type, in the workspace until it is redirected.
 
@@ -152,8 +166,9 @@ class Recipe:
         *,
         reference: Callable[..., Any],
         reserve_bytes: int = 0,
+        shape: tuple[int, ...] | None = None,
     ) -> Value:
-        """A compute step whose output has the dtype and shape of its first input.
+        """A compute step whose output has the dtype and, if not told, the shape of its first input.
 
         Parameters
         ----------
@@ -167,6 +182,8 @@ class Recipe:
             The same in NumPy; see `Step.reference`.
         reserve_bytes : int
             Workspace that the vendor's kernel declares for itself.
+        shape : tuple of int, optional
+            Of the output, where an operator reduces or broadcasts.
         """
         first = inputs[0]
         on_ai_cpu = first.dtype.name == "DOUBLE"
@@ -175,7 +192,9 @@ class Recipe:
             self._items.append(
                 Item(f"{name} kernel workspace", reserve_bytes, self._next, self._next)
             )
-        result = self._new_item(f"{name} result", first.dtype, first.shape)
+        result = self._new_item(
+            f"{name} result", first.dtype, first.shape if shape is None else shape
+        )
         text = f"{first.dtype} {shape_text(first.shape)}, params {params}"
         key = first.dtype.kernel or first.dtype.name.lower()
         draft = self._add(name, name, key, inputs, result, params, text)
@@ -206,6 +225,18 @@ class Recipe:
             return
         self.copies_on_device = True
         self._view_copy(value, name, role="device_copy")
+
+    def store_swapped(self, value: Value, name: str, axis: int) -> None:
+        """Deliver a value whose last axis is the output's `axis`: `swapped` the other way."""
+        desc = self.desc(name)
+        itemsize = desc.dtype.itemsize
+        target = _swap(_seen_strides(desc), axis)
+        copy = strided_copy(value.shape, row_major_strides(value.shape), target, itemsize)
+        shifted = value.byte_offset + copy.source_shift
+        source = Value(value.dtype, value.shape, value.slot, value.item, shifted)
+        text = f"{name}: {desc.dtype} {shape_text(value.shape)}, strides {shape_text(target)}"
+        into = self._argument(name)
+        self._add("swap back", copy.kernel, f"b{itemsize}", (source,), into, copy.params, text)
 
     def finish(self) -> tuple[tuple[Step, ...], tuple[Placement, ...], int]:
         """Final steps, workspace placements and workspace size [bytes]."""
@@ -290,6 +321,17 @@ class Recipe:
                 expected=f"a contiguous or merely permuted {desc.dtype} tensor",
                 fix=f"make {name} contiguous, or of another dtype",
             )
+
+
+def _swap(sizes: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    """The entry at `axis` (not negative) and the last one exchanged."""
+    swapped = list(sizes)
+    swapped[axis], swapped[-1] = swapped[-1], swapped[axis]
+    return tuple(swapped)
+
+
+def _seen_strides(desc: TensorDesc) -> tuple[int, ...]:
+    return row_major_strides(desc.shape) if desc.is_contiguous else desc.strides
 
 
 def _operand(value: Value, offsets: dict[int, int]) -> Operand:
