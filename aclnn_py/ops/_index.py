@@ -10,6 +10,15 @@ INDEX = {
 }
 
 DIALECTS = {
+    "onnx.Constant": "onnx_math",
+    "onnx.Div": "onnx_math",
+    "onnx.Exp": "onnx_math",
+    "onnx.Log": "onnx_math",
+    "onnx.LogSoftmax": "onnx_softmax",
+    "onnx.ReduceMax": "onnx_math",
+    "onnx.ReduceSum": "onnx_math",
+    "onnx.Softmax": "onnx_softmax",
+    "onnx.Sub": "onnx_math",
     "onnxruntime.LogSoftmaxGrad": "softmax_grad",
     "onnxruntime.LogSoftmaxGrad_13": "softmax_grad",
     "onnxruntime.SoftmaxGrad": "softmax_grad",

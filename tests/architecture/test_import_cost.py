@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 
-ABSENT = ["cupy", "matplotlib", "sklearn", "click", "rich", "hypothesis", "pytest"]
+ABSENT = ["cupy", "matplotlib", "sklearn", "click", "rich", "hypothesis", "pytest", "onnx"]
 BUDGET_MS = 60  # processor time above NumPy and one pydantic model
 SLOW_MACHINE = 0.45  # where these two alone take long, the budget is this part of their time
 

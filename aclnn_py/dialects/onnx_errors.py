@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Refusals of the ONNX dialects: ONNX Runtime's status codes, ONNX's kinds of error."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from aclnn_runtime import AclError
+
+__all__ = ["OnnxError", "OrtError", "OrtStatus", "refusal_text"]
+
+
+class OrtStatus(IntEnum):
+    """``OrtErrorCode`` of ONNX Runtime's C API, as far as the four gradients meet it."""
+
+    ORT_OK = 0
+    ORT_FAIL = 1
+    ORT_INVALID_ARGUMENT = 2
+    ORT_RUNTIME_EXCEPTION = 6
+    ORT_NOT_IMPLEMENTED = 9
+    ORT_INVALID_GRAPH = 10
+
+
+class OrtError(AclError):
+    """A call that ONNX Runtime would have refused.
+
+    Attributes
+    ----------
+    status : int
+        A number of `OrtStatus`.
+    operator, argument, hint : str
+        As in `AclError`.
+    """
+
+    @property
+    def status_name(self) -> str:
+        """Name of the status, ``"ORT_NOT_IMPLEMENTED"``."""
+        return OrtStatus(self.status).name
+
+
+class OnnxError(AclError):
+    """A call that the ONNX specification does not allow.
+
+    Attributes
+    ----------
+    kind : {"TypeInferenceError", "ShapeInferenceError", "ValidationError"}
+        Which of ONNX's checks refuses it; ONNX has no status numbers, so `status` is 100000.
+    operator, argument, hint : str
+        As in `AclError`.
+    """
+
+    kind = "ValidationError"
+
+    @property
+    def status_name(self) -> str:
+        """The kind of error."""
+        return self.kind
+
+
+def refusal_text(first: str, got: str, expected: str, fix: str, label: str) -> str:
+    """The text of a refusal: what, got, expected, fix, and the status that it ends with."""
+    return f"{first}\n  got:      {got}\n  expected: {expected}\n  fix:      {fix}      [{label}]"

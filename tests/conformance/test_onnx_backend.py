@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ONNX's own backend test suite, on this project's backend (reference, section 4)."""
+
+from __future__ import annotations
+
+import unittest
+import warnings
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from onnx.backend.test import BackendTest
+from onnx.backend.test.loader import load_model_tests
+from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
+
+from aclnn_py.dialects.onnx_backend import AclnnBackend, AclnnRep
+
+# Section 4, the table of node tests: `example` is called `example_1` for LogSoftmax.
+SUFFIXES = [
+    "large_number", "axis_0", "axis_1", "axis_2", "negative_axis", "default_axis",
+]  # fmt: skip
+PLAIN = [
+    *(f"test_softmax_{suffix}" for suffix in ["example", *SUFFIXES]),
+    *(f"test_logsoftmax_{suffix}" for suffix in ["example_1", *SUFFIXES]),
+]
+NODES = [f"{name}{form}" for name in PLAIN for form in ("", "_expanded", "_expanded_ver18")]
+# Section 4, the older models at opset 6.
+CONVERTED = [
+    "test_Softmax", "test_LogSoftmax", "test_softmax_lastdim", "test_log_softmax_lastdim",
+    "test_softmax_functional_dim3", "test_log_softmax_dim3",
+]  # fmt: skip
+#: What else of ONNX's suite the operators of the function bodies make possible.
+OTHERS = 40
+
+
+class Counted(AclnnBackend):
+    """The backend, and how many models it has run."""
+
+    runs = 0
+
+    @classmethod
+    def prepare(cls, model, device="CPU", **options):
+        prepared = super().prepare(model, device, **options)
+        original = prepared.run
+
+        def run(inputs, **more):
+            cls.runs += 1
+            return original(inputs, **more)
+
+        prepared.run = run
+        return prepared
+
+
+@pytest.fixture(scope="module")
+def suite():
+    """Test functions of ONNX's suite by name, those for the CPU."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its generators overflow on purpose
+        # The suite offers its functions as attributes of classes, one a category.
+        cases = BackendTest(Counted, __name__).test_cases.values()
+    return {
+        name.removesuffix("_cpu"): function
+        for case in cases
+        for name, function in vars(case).items()
+        if name.endswith("_cpu")
+    }
+
+
+@pytest.fixture(scope="module")
+def models():
+    """Models of ONNX's suite by name, those that come with the package."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cases = [
+            case
+            for kind in ("node", "simple", "pytorch-converted", "pytorch-operator")
+            for case in load_model_tests(kind=kind)
+        ]
+    return {case.name: case.model or onnx.load(f"{case.model_dir}/model.onnx") for case in cases}
+
+
+def run_case(suite, name):
+    """Run one of its tests; it must have come as far as running a model."""
+    before = Counted.runs
+    try:
+        suite[name](None)
+    except unittest.SkipTest as skipped:  # pytest would take it for its own
+        pytest.fail(f"{name} was skipped: {skipped}")
+    assert Counted.runs > before, "the suite swallows 'not supported'"
+
+
+@pytest.mark.parametrize("name", NODES + CONVERTED)
+def test_section_4_softmax_family(suite, name):
+    run_case(suite, name)
+
+
+def test_section_4_nothing_of_the_family_is_left_out(suite, models):
+    family = {
+        name
+        for name in models
+        if name.lower().replace("log_", "log").startswith(("test_softmax", "test_logsoftmax"))
+    }
+    assert family == set(NODES + CONVERTED)
+    assert family <= suite.keys()
+    assert len(family) == 48
+
+
+def test_every_model_that_is_called_compatible_runs(suite, models):
+    compatible = {name for name, model in models.items() if Counted.is_compatible(model)}
+    others = compatible - set(NODES + CONVERTED)
+    assert len(others) >= OTHERS
+    for name in sorted(others):
+        run_case(suite, name)
+
+
+def test_every_other_model_is_not_supported(models):
+    others = {name: model for name, model in models.items() if not Counted.is_compatible(model)}
+    assert len(others) > 1000
+    for name, model in sorted(others.items()):
+        with pytest.raises(BackendIsNotSupposedToImplementIt, match="not supported: "):
+            Counted.prepare(model)
+        assert name not in NODES
+
+
+@pytest.mark.parametrize("device", ["CUDA", "CUDA:0", "CPU:1", "TPU", ""])
+def test_devices_it_does_not_have(device):
+    assert not AclnnBackend.supports_device(device)
+    assert not AclnnBackend.is_compatible(softmax_model(), device)
+    with pytest.raises(BackendIsNotSupposedToImplementIt, match="device"):
+        AclnnBackend.prepare(softmax_model(), device)
+
+
+def softmax_model(opset=13, dtype=TensorProto.FLOAT, shape=(2, 3), **attributes):
+    node = helper.make_node("Softmax", ["x"], ["y"], **attributes)
+    values = [helper.make_tensor_value_info(name, dtype, shape) for name in "xy"]
+    graph = helper.make_graph([node], "softmax", values[:1], values[1:])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+
+
+X = np.array([[0.0, 1.0, 2.0], [3.0, 3.0, 3.0]], np.float32)
+
+
+def softmax(x, axis):
+    e = np.exp(x.astype(np.float64) - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@pytest.mark.parametrize("inputs", [[X], (X,), {"x": X}, X])
+def test_run_takes_lists_names_and_one_array(inputs):
+    outputs = AclnnBackend.run_model(softmax_model(axis=0), inputs)
+    np.testing.assert_allclose(outputs[0], softmax(X, 0), rtol=1.2e-6)
+    np.testing.assert_array_equal(outputs["y"], outputs[0])
+
+
+def test_a_prepared_model_runs_again():
+    prepared = AclnnBackend.prepare(softmax_model(), "CPU:0")
+    assert isinstance(prepared, AclnnRep)
+    for x in (X, X[::-1], X * 2):
+        np.testing.assert_allclose(prepared.run([x])[0], softmax(x, 1), rtol=1.2e-6)
+
+
+@pytest.mark.parametrize("inputs", [[], [X, X], {"z": X}, {"x": X, "z": X}])
+def test_wrong_inputs_are_named(inputs):
+    with pytest.raises(RuntimeError, match=r"(?s)inputs.*expected: x.*fix:"):
+        AclnnBackend.run_model(softmax_model(), inputs)
+
+
+@pytest.mark.parametrize(
+    ("opset", "wanted"), [(1, "all"), (11, "all"), (13, "last"), (None, "last")]
+)
+def test_section_4_run_node_follows_the_opset(opset, wanted):
+    """Axis left out: 1 with coercion before version 13, the last axis since."""
+    x = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
+    node = helper.make_node("Softmax", ["x"], ["y"])
+    options = {} if opset is None else {"opset_version": opset}
+    (y,) = AclnnBackend.run_node(node, [x], **options)
+    rows = x.reshape(2, 12) if wanted == "all" else x
+    np.testing.assert_allclose(y, softmax(rows, -1).reshape(x.shape), rtol=1.2e-6)
+
+
+def test_run_node_constant_and_missing_operators():
+    value = helper.make_tensor("v", TensorProto.FLOAT, [2], [1.0, 2.0])
+    (found,) = AclnnBackend.run_node(helper.make_node("Constant", [], ["c"], value=value), [])
+    np.testing.assert_array_equal(found, [1.0, 2.0])
+    with pytest.raises(BackendIsNotSupposedToImplementIt, match="Relu"):
+        AclnnBackend.run_node(helper.make_node("Relu", ["x"], ["y"]), [X])
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (softmax_model(dtype=TensorProto.INT32), "INT32"),
+        (softmax_model(dtype=TensorProto.STRING), "Softmax of"),
+        (softmax_model(opset=11, dtype=TensorProto.BFLOAT16), "BF16"),
+    ],
+)
+def test_section_4_types_that_a_version_does_not_have(model, reason):
+    assert not AclnnBackend.is_compatible(model)
+    with pytest.raises(BackendIsNotSupposedToImplementIt, match=reason):
+        AclnnBackend.prepare(model)
+
+
+def test_an_invalid_model_is_onnx_own_error():
+    model = softmax_model()
+    model.graph.node[0].input.append("nothing")
+    with pytest.raises(onnx.checker.ValidationError):
+        AclnnBackend.prepare(model)
+
+
+@pytest.mark.parametrize("axis", [2, -3])
+def test_section_4_axis_out_of_range(axis):
+    prepared = AclnnBackend.prepare(softmax_model(axis=axis))
+    with pytest.raises(RuntimeError, match=r"(?s)Softmax.*axis.*expected: from -2 to 1"):
+        prepared.run([X])
