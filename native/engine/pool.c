@@ -12,22 +12,28 @@
 #include <stdlib.h>
 
 #include "fault.h"
+#include "processor.h"
 #include "settings.h"
 #include "thread.h"
+#include "watch.h"
 
-enum { CHUNKS_PER_THREAD = 8, WAKE_AT_ONCE = 64 };
+/* LOOKS: how much longer than elsewhere the pool looks before it sleeps. Waking a helper, or its caller, costs more
+ * than many a job is worth, and one job often follows another. */
+enum { CHUNKS_PER_THREAD = 8, CHUNKS_PER_GRAIN = 8, WAKE_AT_ONCE = 64, LOOKS = 16 };
 
 struct job_ {
   aclpy_kernel_run run;
   const aclpy_kernel_args *args;
   int32_t pass;
-  int64_t items, chunk;
+  int64_t items;
+  int64_t shares, most_items, least_items; /* of a chunk: what is left / shares, within these */
   size_t scratch_bytes;
   _Atomic int64_t next;
   atomic_int helpers; /* changed under the lock, spun on without */
   int most_helpers;
   bool caller_parked;
   struct eng_parker *caller;
+  int processor; /* the caller's */
   struct job_ *following;
 };
 
@@ -43,16 +49,26 @@ static struct job_ *jobs_;
 static struct helper_ *idle_;
 static int n_helpers_;
 static bool stopping_;
-static atomic_int listed_;    /* jobs in the list: what idle helpers spin on */
-static atomic_int computing_; /* threads inside large kernels */
+static _Atomic uint32_t news_; /* grows, under the lock, when a helper may find a job: what idle helpers spin on */
+static atomic_int computing_;  /* threads inside large kernels */
+
+/* Chunks shrink towards the end, so that threads that began at different times end together. */
+static bool take_(struct job_ *job, int64_t *begin, int64_t *end) {
+  *begin = atomic_load_explicit(&job->next, memory_order_relaxed);
+  do {
+    int64_t left = job->items - *begin;
+    if (left <= 0) return false;
+    int64_t chunk = left / job->shares;
+    if (chunk > job->most_items) chunk = job->most_items;
+    if (chunk < job->least_items) chunk = job->least_items;
+    *end = chunk < left ? *begin + chunk : job->items;
+  } while (!atomic_compare_exchange_weak_explicit(&job->next, begin, *end, memory_order_relaxed, memory_order_relaxed));
+  return true;
+}
 
 static void work_(struct job_ *job, void *scratch) {
-  for (;;) {
-    int64_t begin = atomic_fetch_add_explicit(&job->next, job->chunk, memory_order_relaxed);
-    if (begin >= job->items) return;
-    int64_t end = job->items - begin < job->chunk ? job->items : begin + job->chunk;
-    job->run(job->args, job->pass, begin, end, scratch);
-  }
+  int64_t begin, end;
+  while (take_(job, &begin, &end)) job->run(job->args, job->pass, begin, end, scratch);
 }
 
 /* Under the lock: the job that has the fewest helpers and wants another, if one more thread may compute. */
@@ -72,6 +88,8 @@ static void help_(struct job_ *job) {
   atomic_fetch_add(&job->helpers, 1);
   atomic_fetch_add(&computing_, 1);
   pthread_mutex_unlock(&lock_);
+  /* Schedulers like to wake a thread where its waker runs: both would take turns there, while others stand idle. */
+  if (job->processor >= 0 && eng_processor() == job->processor) eng_processor_leave(job->processor);
   void *scratch;
   bool able = eng_thread_scratch(job->scratch_bytes, &scratch);
   if (able) work_(job, scratch);
@@ -81,12 +99,20 @@ static void help_(struct job_ *job) {
   if (atomic_fetch_sub(&job->helpers, 1) == 1 && job->caller_parked) eng_unpark(job->caller);
 }
 
-/* Longer than elsewhere: waking a helper costs more than many a job is worth, and one job often follows another. */
-static void spin_for_job_(void) {
-  for (int round = 16 * eng_spin_rounds(); round > 0 && atomic_load_explicit(&listed_, memory_order_relaxed) == 0;
-       round--) {
+static bool may_look_(uint32_t known) {
+  return atomic_load_explicit(&news_, memory_order_relaxed) == known &&
+         atomic_load_explicit(&computing_, memory_order_relaxed) < aclpy_thread_count();
+}
+
+/* Not while as many threads compute as may: there a looking thread would be one too many. */
+static void spin_for_news_(uint32_t known) {
+  int patience = 0;
+  eng_watch_begin();
+  for (int round = LOOKS * eng_spin_rounds(); round > 0 && may_look_(known); round--) {
+    eng_watch_look(&patience);
     eng_spin_pause();
   }
+  eng_watch_end();
 }
 
 static void *helper_main_(void *arg) {
@@ -95,8 +121,9 @@ static void *helper_main_(void *arg) {
   while (!stopping_) {
     struct job_ *job = choose_();
     if (job == NULL) {
+      uint32_t known = atomic_load_explicit(&news_, memory_order_relaxed);
       pthread_mutex_unlock(&lock_);
-      spin_for_job_();
+      spin_for_news_(known);
       pthread_mutex_lock(&lock_);
       job = choose_();
     }
@@ -135,8 +162,9 @@ static void hire_(int wanted) {
   }
 }
 
-/* Under the lock. Waking inside it keeps a helper from ending in between. */
+/* Under the lock. Waking inside it keeps a helper from ending in between. Those that spin have no need of it. */
 static void wake_(int wanted) {
+  atomic_fetch_add_explicit(&news_, 1, memory_order_relaxed);
   for (int woken = 0; woken < wanted && idle_ != NULL; woken++) {
     struct helper_ *helper = idle_;
     idle_ = helper->next_idle;
@@ -150,7 +178,6 @@ static void list_(struct job_ *job) {
   struct job_ **link = &jobs_;
   while (*link != NULL) link = &(*link)->following;
   *link = job;
-  atomic_fetch_add(&listed_, 1);
   wake_(job->most_helpers < WAKE_AT_ONCE ? job->most_helpers : WAKE_AT_ONCE);
   pthread_mutex_unlock(&lock_);
 }
@@ -160,8 +187,7 @@ static void unlist_(struct job_ *job) {
   struct job_ **link = &jobs_;
   while (*link != job) link = &(*link)->following;
   *link = job->following;
-  atomic_fetch_sub(&listed_, 1);
-  int rounds = eng_spin_rounds();
+  int rounds = LOOKS * eng_spin_rounds();
   while (atomic_load(&job->helpers) != 0) {
     job->caller_parked = rounds == 0;
     pthread_mutex_unlock(&lock_);
@@ -190,14 +216,18 @@ bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t p
   }
   int64_t most = (items - 1) / grain; /* beyond the caller */
   int64_t chunk = items / ((int64_t)threads * CHUNKS_PER_THREAD);
+  int64_t least = grain / CHUNKS_PER_GRAIN;
   struct job_ job = {.run = run,
                      .args = args,
                      .pass = pass,
                      .items = items,
-                     .chunk = chunk < grain ? grain : chunk,
+                     .shares = 2 * (int64_t)threads,
+                     .most_items = chunk < grain ? grain : chunk,
+                     .least_items = least < 1 ? 1 : least,
                      .scratch_bytes = (size_t)thread_scratch_bytes,
                      .most_helpers = most < threads - 1 ? (int)most : threads - 1,
-                     .caller = eng_parker_self()};
+                     .caller = eng_parker_self(),
+                     .processor = eng_processor()};
   atomic_fetch_add(&computing_, 1);
   list_(&job);
   work_(&job, scratch);
@@ -226,6 +256,6 @@ void eng_pool_after_fork(bool child) {
   idle_ = NULL;
   n_helpers_ = 0;
   stopping_ = false;
-  atomic_store(&listed_, 0);
   atomic_store(&computing_, 0);
+  eng_watch_after_fork();
 }
