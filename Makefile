@@ -80,6 +80,7 @@ generate: $(VENV)/.built ## every generated file: status header, stubs, README t
 	@$(PY) tools/generate_status.py
 	@$(PY) tools/generate.py
 	@$(PY) tools/support_table.py
+	@$(PY) tools/dialect_tables.py
 
 stubs: generate
 

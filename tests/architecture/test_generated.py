@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-GENERATORS = ["generate_status.py", "generate.py", "support_table.py"]
+GENERATORS = ["generate_status.py", "generate.py", "support_table.py", "dialect_tables.py"]
 
 
 @pytest.mark.parametrize("script", GENERATORS)
