@@ -262,6 +262,14 @@ def test_all_of_them_are_here():
     }
 
 
+def test_only_the_function_bodies_need_the_reference_backend(device, stream, fresh):
+    with settings.override(fallback="error"):
+        check("Softmax", onnx_ops.run("Softmax", A.astype(np.float32)), A.astype(np.float32), 13)
+        with pytest.raises(RuntimeError, match="onnx_exp") as caught:
+            through_the_door(device, stream, "Exp", [A], [], SHAPE)
+    assert caught.value.status == 561003
+
+
 def test_reductions_of_nothing(device, stream):
     empty = np.ones((2, 0), np.float32)
     total, _ = through_the_door(device, stream, "ReduceSum", [empty], [0b10, 1], (2, 1))

@@ -102,6 +102,17 @@ def test_section_3_axis_meaning(op_type, axis):
     check(op_type, ort.run(op_type, g, y, axis), g, y, axis)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64], ids=lambda t: t.__name__)
+@pytest.mark.parametrize(
+    ("shape", "axis"),  # rows on both sides of the 1024 elements where kernels change there
+    [((7, 1024), 1), ((7, 1025), 1), ((8, 16, 65), 0), ((8, 16, 129), 1), ((2, 3, 4, 5), -2)],
+)
+@pytest.mark.parametrize("op_type", FOUR)
+def test_section_6_accuracy(op_type, shape, axis, dtype):
+    g, y = problem(op_type, shape, dtype, axis, seed=1)
+    check(op_type, ort.run(op_type, g, y, axis, provider=CUDA), g, y, axis)
+
+
 @pytest.mark.parametrize("log", ["", "Log"])
 def test_section_3_the_variants_agree_on_the_last_axis_only(log):
     g, y = problem(f"{log}SoftmaxGrad_13")
