@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
 from aclnn_py.core.dtype import DType, by_value
+from aclnn_py.core.fact import Fact
 from aclnn_py.core.format import PRIVATE_FORMATS
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def row_major_strides(shape: Sequence[int]) -> tuple[int, ...]:
     for size in reversed(shape):
         strides.append(step)
         step *= size
-    return tuple(reversed(strides))
+    strides.reverse()
+    return tuple(strides)
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class TensorDesc:
         dims = tuple(shape)
         return cls(dims, row_major_strides(dims), 0, dims, dtype.value)
 
-    @cached_property
+    @Fact
     def dtype(self) -> DType:
         """The row of the dtype table; numbers without a name count as undefined."""
         return by_value.get(self.dtype_value, by_value[-1])
@@ -67,33 +68,34 @@ class TensorDesc:
         """Number of view dimensions."""
         return len(self.shape)
 
-    @cached_property
+    @Fact
     def numel(self) -> int:
         """Elements of the view (1 for a 0-d tensor)."""
         return prod(self.shape)
 
-    @cached_property
+    @Fact
     def storage_numel(self) -> int:
         """Elements of the storage."""
         return prod(self.storage_shape)
 
-    @cached_property
+    @Fact
     def is_empty(self) -> bool:
         """Whether some view dimension is 0."""
         return 0 in self.shape
 
-    @cached_property
+    @Fact
     def is_contiguous(self) -> bool:
         """The vendor's test: private format, one element, or row-major but for size-1 dims."""
         if self.format_value in PRIVATE_FORMATS or self.numel in (0, 1):
             return True
-        dense = row_major_strides(self.shape)
+        if self.strides == (dense := row_major_strides(self.shape)):
+            return True
         return all(
             size == 1 or stride == wanted
             for size, stride, wanted in zip(self.shape, self.strides, dense, strict=True)
         )
 
-    @cached_property
+    @Fact
     def extent(self) -> tuple[int, int]:
         """First and one-past-last element of the storage that the view touches."""
         if self.is_empty:
@@ -105,11 +107,20 @@ class TensorDesc:
         high = self.offset + sum(span for span in spans if span > 0)
         return low, high + 1
 
-    @cached_property
+    @Fact
     def fits_storage(self) -> bool:
         """Whether every element of the view lies inside the storage."""
         low, high = self.extent
         return self.is_empty or (low >= 0 and high <= self.storage_numel)
+
+    @Fact
+    def is_countable(self) -> bool:
+        """Whether no dimension is negative and no size in bytes passes 63 bits."""
+        if min((0, *self.shape, *self.storage_shape)) < 0:
+            return False
+        low, high = self.extent
+        most = max(self.numel, self.storage_numel, abs(low), abs(high))
+        return most * max(self.dtype.itemsize, 1) < 2**63
 
     @property
     def is_permuted_dense(self) -> bool:

@@ -57,6 +57,10 @@ class TensorParam(BaseModel):
         """The C parameter type."""
         return "const aclTensor *" if self.kind == "input" else "aclTensor *"
 
+    def takes(self, dtype: str, profile: SocProfile) -> bool:
+        """Whether a type is among `dtypes_on`."""
+        return dtype in self.dtypes and (dtype != "BF16" or profile.bf16 or not self.soc_gated)
+
     def dtypes_on(self, profile: SocProfile) -> tuple[str, ...]:
         """The supported types on one SoC, in the order of the vendor's list."""
         gated = self.soc_gated and not profile.bf16
@@ -193,6 +197,11 @@ class OpSpec(BaseModel):
     def tensors(self) -> tuple[TensorParam, ...]:
         """Tensor parameters in C order; their positions are the plan's slots."""
         return tuple(param for param in self.params if isinstance(param, TensorParam))
+
+    @cached_property
+    def tensor_named(self) -> dict[str, TensorParam]:
+        """Tensor parameters by name."""
+        return {param.name: param for param in self.tensors}
 
     @cached_property
     def attributes(self) -> tuple[AttrParam, ...]:

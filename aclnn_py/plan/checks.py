@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from aclnn_py.core.desc import TensorDesc
-    from aclnn_py.core.spec import Check, TensorParam
+    from aclnn_py.core.spec import Check
     from aclnn_py.plan.problem import Problem
 
 __all__ = ["run_checks", "shape_text"]
@@ -80,10 +80,6 @@ def _empty_returns(problem: Problem, check: Check) -> bool:
     return any(problem.desc(name).is_empty for name in check.params)
 
 
-def _tensor_param(problem: Problem, name: str) -> TensorParam:
-    return next(param for param in problem.spec.tensors if param.name == name)
-
-
 def _seen(desc: TensorDesc) -> str:
     return f"{desc.dtype}, shape {shape_text(desc.shape)}"
 
@@ -91,15 +87,16 @@ def _seen(desc: TensorDesc) -> str:
 def _dtype_in_list(problem: Problem, check: Check) -> bool:
     for name in check.params:
         desc = problem.desc(name)
-        supported = _tensor_param(problem, name).dtypes_on(problem.profile)
-        if desc.dtype.name not in supported:
+        param = problem.spec.tensor_named[name]
+        if not param.takes(desc.dtype.name, problem.profile):
             raise operator_error(
                 PARAM_INVALID,
                 problem.spec.planner,
                 name,
                 "has an unsupported dtype",
                 got=_seen(desc) + _unnamed(desc),
-                expected=f"{' | '.join(supported)} on {problem.profile.name}",
+                expected=f"{' | '.join(param.dtypes_on(problem.profile))} "
+                f"on {problem.profile.name}",
                 fix="cast it first, or choose a SoC profile that has the type (ACLNN_PY_SOC)",
             )
     return False
@@ -118,7 +115,7 @@ def _bf16_gate(problem: Problem, check: Check) -> bool:
                 name,
                 f"is bfloat16, which {problem.profile.name} does not have",
                 got=_seen(problem.desc(name)),
-                expected=" | ".join(_tensor_param(problem, name).dtypes_on(problem.profile)),
+                expected=" | ".join(problem.spec.tensor_named[name].dtypes_on(problem.profile)),
                 fix="use FLOAT16 or FLOAT, or a SoC profile with bfloat16 (ACLNN_PY_SOC)",
             )
     return False
