@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "aclpy_status.h"
+#include "capture.h"
 #include "device.h"
 #include "failure.h"
 #include "fault.h"
@@ -29,6 +30,7 @@ struct eng_context *eng_context_new(int32_t device, bool primary, const char *fu
 
 void eng_context_dispose(void *object) {
   struct eng_context *context = object;
+  eng_failure_drop(context->stopped);
   pthread_mutex_destroy(&context->lock);
   free(context);
 }
@@ -64,6 +66,7 @@ struct eng_context *eng_context_resolve(aclpy_handle ctx, const char *function, 
     return NULL;
   }
   struct eng_context *context = ctx == 0 ? eng_context_current() : eng_handle_acquire(ENG_CONTEXT, ctx);
+  if (context == NULL && ctx == 0 && eng_device_use_default()) context = eng_context_current();
   if (context != NULL) return context;
   if (ctx == 0) {
     *status = aclpy_fail(ACLPY_ACL_ERROR_RT_CONTEXT_NULL, function, "", "a current context in this thread",
@@ -153,21 +156,32 @@ void eng_context_end_streams(struct eng_context *context, int sorts, bool wait) 
   }
 }
 
-int32_t aclpy_synchronize_device(aclpy_handle ctx) {
-  static const char function[] = "aclrtSynchronizeDevice";
+static int32_t synchronize_(aclpy_handle ctx, int64_t deadline_ns, const char *function) {
   int32_t status = ACLPY_ACL_SUCCESS;
   struct eng_context *context = eng_context_resolve(ctx, function, &status);
   if (context == NULL) return status;
-  uint64_t id = 0;
+  status = eng_capture_check_context(context, function);
+  uint64_t id = status == ACLPY_ACL_SUCCESS ? 0 : UINT64_MAX;
   for (struct eng_stream *stream; (stream = next_stream_(context, ENG_STREAMS_ALL, id)) != NULL;) {
     id = stream->id;
-    int32_t one = eng_stream_synchronize(stream, function);
+    int32_t one = eng_stream_synchronize_until(stream, deadline_ns, function);
     if (status == ACLPY_ACL_SUCCESS) status = one;
     eng_release(&stream->head);
     if (eng_stopping()) break;
   }
   eng_release(&context->head);
   return status;
+}
+
+int32_t aclpy_synchronize_device(aclpy_handle ctx) {
+  return synchronize_(ctx, ENG_NEVER, "aclrtSynchronizeDevice");
+}
+
+int32_t aclpy_synchronize_device_with_timeout(aclpy_handle ctx, int32_t timeout_ms) {
+  static const char function[] = "aclrtSynchronizeDeviceWithTimeout";
+  int64_t deadline_ns;
+  int32_t status = eng_deadline_of_ms(timeout_ms, function, &deadline_ns);
+  return status == ACLPY_ACL_SUCCESS ? synchronize_(ctx, deadline_ns, function) : status;
 }
 
 /* ---- public calls on explicit contexts ---- */

@@ -5,12 +5,19 @@
 #define ACLPY_ENGINE_CONTEXT_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "handle_table.h"
 
 struct eng_stream;
+
+enum { ENG_SYSPARAMS = 4 };
+struct eng_sysparams {
+  int64_t value[ENG_SYSPARAMS];
+  bool set[ENG_SYSPARAMS];
+};
 
 struct eng_context {
   struct eng_object head;
@@ -21,6 +28,9 @@ struct eng_context {
   bool closing;                    /* takes no more streams */
   struct eng_stream *first, *last; /* by creation */
   aclpy_handle default_stream;     /* made when first asked for */
+  atomic_bool stop_on_failure;     /* one of its streams is ACL_STOP_ON_FAILURE */
+  struct eng_failure *stopped;     /* the failure that stopped it (stream_state.c) */
+  struct eng_sysparams sysparams;
 };
 
 /* The context a call means, with a reference: `ctx` itself, or for 0 the thread's current one (107002 without one). */
@@ -41,6 +51,8 @@ struct eng_context *eng_context_new(int32_t device, bool primary, const char *fu
 /* Checks a device number: 107001. */
 int32_t eng_device_check(int32_t device, const char *function, const char *argument);
 
+void eng_sysparams_before_fork(void);
+void eng_sysparams_after_fork(bool child);
 void eng_devices_before_fork(void);
 void eng_devices_after_fork(bool child);
 

@@ -37,6 +37,27 @@ int32_t aclpy_fail(int32_t status, const char *function, const char *argument, c
                    const char *got_format, ...);
 const aclpy_error *aclpy_error_last(void);
 void aclpy_error_clear(void);
+/* aclrtGetLastError (clear) and aclrtPeekAtLastError: the calling thread's latest failure of the runtime layer. */
+int32_t aclpy_last_error(int32_t level, int32_t clear, int32_t *code);
+/* What an exception callback is told of a failed task; it runs on the thread that ran the task. */
+typedef struct aclpy_exception_info {
+  uint32_t task_id, stream_id, thread_id, device_id, error_code;
+} aclpy_exception_info;
+enum {
+  ACLPY_EXCEPTION_TASK = 0,
+  ACLPY_EXCEPTION_STREAM = 1,
+  ACLPY_EXCEPTION_THREAD = 2,
+  ACLPY_EXCEPTION_DEVICE = 3,
+  ACLPY_EXCEPTION_CODE = 4
+};
+typedef void (*aclpy_exception_callback)(aclpy_exception_info *info);
+int32_t aclpy_exception_set(aclpy_exception_callback callback);      /* the one slot; NULL empties it */
+int32_t aclpy_exception_register(aclpy_exception_callback callback); /* besides the slot; each once */
+int32_t aclpy_exception_unregister(aclpy_exception_callback callback);
+uint32_t aclpy_exception_value(const aclpy_exception_info *info, int32_t what); /* 0xFFFFFFFF for NULL */
+int32_t aclpy_error_verbose(int32_t device, int32_t *fault); /* sort of the device's last fault, 0 = none */
+int32_t aclpy_app_log(int32_t level, const char *function, const char *file, uint32_t line, const char *text);
+int32_t aclpy_unsupported(const char *function); /* 207000: a call that needs an NPU's hardware */
 /* Adds a finished text (the planner's) to the thread's recent messages. */
 void aclpy_error_push(int32_t status, const char *text);
 /* aclGetRecentErrMsg: returns and clears, newest first, NULL when there is none; lives until the next call. */
@@ -47,6 +68,13 @@ const char *aclpy_recent_message(void);
 int32_t aclpy_init(const char *config_path);
 int32_t aclpy_finalize(void);
 int32_t aclpy_finalize_reference(uint64_t *count);
+/* Functions of other components: called by the aclInit that initialises, and by what undoes it. */
+typedef int32_t (*aclpy_init_callback)(const char *config, size_t length, void *data);
+typedef int32_t (*aclpy_finalize_callback)(void *data);
+int32_t aclpy_init_callback_register(int32_t type, aclpy_init_callback callback, void *data);
+int32_t aclpy_init_callback_unregister(int32_t type, aclpy_init_callback callback);
+int32_t aclpy_finalize_callback_register(int32_t type, aclpy_finalize_callback callback, void *data);
+int32_t aclpy_finalize_callback_unregister(int32_t type, aclpy_finalize_callback callback);
 int32_t aclpy_nn_init(const char *config_path); /* aclnnInit, aclnnFinalize: always 0 */
 int32_t aclpy_nn_finalize(void);
 
@@ -56,6 +84,38 @@ int32_t aclpy_reset_device(int32_t device);       /* blocks: waits for the work 
 int32_t aclpy_reset_device_force(int32_t device); /* likewise */
 int32_t aclpy_get_device(int32_t *device);
 int32_t aclpy_synchronize_device(aclpy_handle ctx); /* blocks; every stream of the context */
+
+int32_t aclpy_primary_state(int32_t device, const void *flags, int32_t *active);
+
+typedef struct aclpy_utilization {
+  int32_t cube, vector, aicpu, memory; /* percentages; memory always -1 */
+  void *extend;                        /* NULL */
+} aclpy_utilization;
+enum { ACLPY_VERSION_BYTES = 128 };
+int32_t aclpy_run_mode(int32_t *mode);
+int32_t aclpy_version(int32_t *major, int32_t *minor, int32_t *patch);
+int32_t aclpy_package_version(const char *package, char *text); /* ACLPY_VERSION_BYTES of room */
+int32_t aclpy_package_number(const char *package, int32_t *number);
+int32_t aclpy_stream_priority_range(int32_t *least, int32_t *greatest);
+int32_t aclpy_set_ts_device(int32_t ts);
+int32_t aclpy_device_status(int32_t device, int32_t *status);
+int32_t aclpy_device_utilization(int32_t device, aclpy_utilization *info);
+int32_t aclpy_device_info(uint32_t device, int32_t attribute, int64_t *value);
+int32_t aclpy_device_capability(uint32_t device, int32_t capability, int64_t *value);
+int32_t aclpy_cann_attributes(const int32_t **list, size_t *count);
+int32_t aclpy_cann_attribute(int32_t attribute, int32_t *value);
+const char *aclpy_soc_name(void); /* NULL when ACLNN_PY_SOC names no chip */
+/* System parameters of the process, and of a context. */
+int32_t aclpy_sysparam_set(int32_t option, int64_t value);
+int32_t aclpy_sysparam_get(int32_t option, int64_t *value);
+int32_t aclpy_context_sysparam_set(aclpy_handle ctx, int32_t option, int64_t value);
+int32_t aclpy_context_sysparam_get(aclpy_handle ctx, int32_t option, int64_t *value);
+/* Peer access: the context's device may then copy to and from the peer's memory. */
+int32_t aclpy_can_access_peer(int32_t *can, int32_t device, int32_t peer);
+int32_t aclpy_enable_peer_access(aclpy_handle ctx, int32_t peer, uint32_t flags);
+int32_t aclpy_disable_peer_access(aclpy_handle ctx, int32_t peer);
+int32_t aclpy_peer_access_status(int32_t device, int32_t peer, int32_t *enabled);
+int32_t aclpy_devices_topology(int32_t device, int32_t other, uint64_t *links);
 
 int32_t aclpy_context_create(int32_t device, aclpy_handle *ctx); /* becomes current */
 int32_t aclpy_context_destroy(aclpy_handle ctx);
@@ -68,7 +128,7 @@ int32_t aclpy_primary_release(aclpy_handle ctx);
 
 /* ---- memory ------------------------------------------------------------------------------------------------- */
 
-enum { ACLPY_MEMORY_NONE = 0, ACLPY_MEMORY_DEVICE = 1, ACLPY_MEMORY_HOST = 2 };
+enum { ACLPY_MEMORY_NONE = 0, ACLPY_MEMORY_DEVICE = 1, ACLPY_MEMORY_HOST = 2, ACLPY_MEMORY_REGISTERED = 3 };
 
 typedef struct aclpy_memory_info {
   int32_t kind; /* ACLPY_MEMORY_* of the live allocation that holds the address */
@@ -80,11 +140,31 @@ typedef struct aclpy_memory_info {
 } aclpy_memory_info;
 
 int32_t aclpy_malloc(aclpy_handle ctx, size_t size, int32_t policy, uintptr_t *address);
+/* Every form; `policy` is the flag of aclrtMemAllocManaged, and of no use to pinned memory. */
+enum {
+  ACLPY_MALLOC_PLAIN = 0,
+  ACLPY_MALLOC_ALIGN32 = 1,
+  ACLPY_MALLOC_CACHED = 2,
+  ACLPY_MALLOC_WITH_CFG = 3,
+  ACLPY_MALLOC_TASK_SCHEDULER = 4,
+  ACLPY_MALLOC_HOST = 5,
+  ACLPY_MALLOC_HOST_WITH_CFG = 6,
+  ACLPY_MALLOC_MANAGED = 7,
+  ACLPY_MALLOC_FORMS = 8
+};
+typedef struct aclpy_malloc_attribute {
+  int32_t type; /* 1 module, 2 device, 3 address flag */
+  uint64_t value;
+} aclpy_malloc_attribute;
+int32_t aclpy_malloc_form(aclpy_handle ctx, int32_t form, size_t size, int32_t policy,
+                          const aclpy_malloc_attribute *attributes, size_t count, uintptr_t *address);
 int32_t aclpy_free(uintptr_t address); /* memory in use by a queued task lives until that task has run */
 /* Frees exactly this allocation, of either kind, saying nothing where it is gone already (garbage collection). */
 void aclpy_memory_discard(uintptr_t address, uint64_t identity);
 int32_t aclpy_malloc_host(aclpy_handle ctx, size_t size, uintptr_t *address);
 int32_t aclpy_free_host(uintptr_t address);
+/* Blocks: synchronises the context, then frees; on a failure nothing is freed. */
+int32_t aclpy_free_synchronized(aclpy_handle ctx, uintptr_t address, int32_t host);
 int32_t aclpy_memory_query(uintptr_t address, aclpy_memory_info *info); /* 0 also for unknown addresses: kind NONE */
 /* Blocks until every task queued so far that touches the allocation holding `address` has run; the status (and
  * aclpy_error_last) of a failed one is returned once. 0 for an address in no live allocation. */
@@ -95,12 +175,60 @@ int32_t aclpy_memory_release(uintptr_t base);
 /* Bytes now held for device and pinned memory, freed-but-in-use ones included. */
 uint64_t aclpy_memory_in_use(void);
 
+typedef struct aclpy_usage {
+  char component[32];
+  uint64_t now, most; /* bytes */
+} aclpy_usage;
+typedef struct aclpy_pointer {
+  int32_t location; /* 0 host, 1 device, 2 unregistered, 3 managed */
+  int32_t id;
+  uint32_t page_size; /* bytes; 0 where nothing is known */
+} aclpy_pointer;
+int32_t aclpy_memory_figures(aclpy_handle ctx, int32_t attribute, uint64_t *free_bytes, uint64_t *total);
+int32_t aclpy_memory_usage(int32_t device, aclpy_usage *rows, size_t room, size_t *count);
+int32_t aclpy_pointer_attributes(uintptr_t address, aclpy_pointer *attributes);
+int32_t aclpy_memory_maintain(uintptr_t address, size_t size, int32_t invalidate);
+/* The program's own host memory as pinned memory. */
+int32_t aclpy_host_register(aclpy_handle ctx, uintptr_t address, uint64_t size, int32_t type, uintptr_t *device);
+int32_t aclpy_host_register_flags(aclpy_handle ctx, uintptr_t address, uint64_t size, uint32_t flags);
+int32_t aclpy_host_device_pointer(uintptr_t address, uintptr_t *device, uint32_t flag);
+int32_t aclpy_host_unregister(uintptr_t address); /* blocks for the queued tasks that use it */
+/* An address and a size that travel together. */
+int32_t aclpy_data_buffer_create(uintptr_t address, size_t size, aclpy_handle *buffer);
+int32_t aclpy_data_buffer_destroy(aclpy_handle buffer);
+int32_t aclpy_data_buffer_update(aclpy_handle buffer, uintptr_t address, size_t size);
+int32_t aclpy_data_buffer_get(aclpy_handle buffer, uintptr_t *address, size_t *size);
+float aclpy_float16_to_float(uint16_t half); /* saturating, not IEEE: reference 2.3 */
+uint16_t aclpy_float_to_float16(float value);
+
 int32_t aclpy_memcpy(aclpy_handle ctx, uintptr_t dst, size_t dst_max, uintptr_t src, size_t count, int32_t kind);
 int32_t aclpy_memset(aclpy_handle ctx, uintptr_t dst, size_t max, int32_t value, size_t count);
 int32_t aclpy_memcpy_async(aclpy_handle ctx, uintptr_t dst, size_t dst_max, uintptr_t src, size_t count, int32_t kind,
                            aclpy_handle stream); /* blocks only for pageable host memory (reference 2.2) */
 int32_t aclpy_memset_async(aclpy_handle ctx, uintptr_t dst, size_t max, int32_t value, size_t count,
                            aclpy_handle stream);
+
+int32_t aclpy_memset_d32(aclpy_handle ctx, uintptr_t dst, size_t size, uint32_t value, size_t count);
+int32_t aclpy_memset_d32_async(aclpy_handle ctx, uintptr_t dst, size_t size, uint32_t value, size_t count,
+                               aclpy_handle stream);
+int32_t aclpy_memcpy_2d(aclpy_handle ctx, uintptr_t dst, size_t dst_pitch, uintptr_t src, size_t src_pitch,
+                        size_t width, size_t height, int32_t kind);
+int32_t aclpy_memcpy_2d_async(aclpy_handle ctx, uintptr_t dst, size_t dst_pitch, uintptr_t src, size_t src_pitch,
+                              size_t width, size_t height, int32_t kind, aclpy_handle stream);
+typedef struct aclpy_copy {
+  uintptr_t dst;
+  size_t dst_max;
+  uintptr_t src;
+  size_t count;
+} aclpy_copy;
+typedef struct aclpy_copy_place {
+  int32_t dst_type, dst_id, src_type, src_id; /* types: 0 host, 1 device */
+} aclpy_copy_place;
+/* places[i] describes the copies from firsts[i] on. *fail_index: the copy to blame, or SIZE_MAX. */
+int32_t aclpy_memcpy_batch(aclpy_handle ctx, const aclpy_copy *copies, size_t n, const aclpy_copy_place *places,
+                           const size_t *firsts, size_t n_places, size_t *fail_index);
+int32_t aclpy_memcpy_batch_async(aclpy_handle ctx, const aclpy_copy *copies, size_t n, const aclpy_copy_place *places,
+                                 const size_t *firsts, size_t n_places, size_t *fail_index, aclpy_handle stream);
 
 /* ---- streams and events -------------------------------------------------------------------------------------- */
 
@@ -209,6 +337,46 @@ enum {
   ACLPY_PLAN_REPEATABLE = 1u << 1        /* aclSetAclOpExecutorRepeatable is allowed (unless a cache hit) */
 };
 
+/* A chain: consecutive steps that may run block by block. A block is a range of rows, numbered by digits, the last of
+ * which counts pieces of one axis: its last piece may be short. */
+enum { ACLPY_CHAIN_DIGITS = 8, ACLPY_CHAIN_STEPS = 16 };
+
+typedef struct aclpy_part_operand {
+  int64_t scratch; /* bytes into the thread's buffer; negative: the step's own operand, moved on by `advance` */
+  int64_t advance[ACLPY_CHAIN_DIGITS]; /* bytes from one block to the next along each digit */
+} aclpy_part_operand;
+
+/* How one step does a block; [0] a whole one, [1] the last along the last digit. */
+typedef struct aclpy_part_desc {
+  int32_t n_params[2];
+  const int64_t *params[2]; /* copied */
+  int64_t items[2];
+  int64_t thread_scratch_bytes; /* of the kernel itself */
+  int64_t parts;                /* aclpy_kernel_args.parts */
+  int32_t position;             /* parameter that the index of the block's first element is added to; -1: none */
+  int64_t position_advance[ACLPY_CHAIN_DIGITS]; /* elements */
+  aclpy_part_operand operands[ACLPY_MAX_ARGS];
+} aclpy_part_desc;
+
+/* Slots that a chain reads and writes, or writes twice. Where their memory overlaps, its steps run one after the other
+ * instead; unless both views have one layout and start at the same byte. */
+typedef struct aclpy_clash {
+  int32_t slot;
+  int32_t written_slot;
+  int32_t same_layout;
+} aclpy_clash;
+
+typedef struct aclpy_chain_desc {
+  int32_t first_step;
+  int32_t n_steps;
+  int32_t n_digits;
+  int64_t digits[ACLPY_CHAIN_DIGITS];
+  int64_t scratch_bytes;        /* of the thread's buffer */
+  const aclpy_part_desc *parts; /* one a step; copied */
+  int32_t n_clashes;
+  const aclpy_clash *clashes; /* copied */
+} aclpy_chain_desc;
+
 typedef struct aclpy_plan_desc {
   uint32_t op; /* from aclpy_operator_id */
   uint32_t flags;
@@ -220,6 +388,8 @@ typedef struct aclpy_plan_desc {
   int32_t n_hazards;
   const aclpy_hazard *hazards;
   const char *refusal; /* NULL; else why aclSetAclOpExecutorRepeatable is refused, for the message */
+  int32_t n_chains;
+  const aclpy_chain_desc *chains; /* in the order of their steps, none in common; copied */
 } aclpy_plan_desc;
 
 uint32_t aclpy_operator_id(const char *name); /* the same name always gives the same id (>= 1); 0: out of memory */
@@ -241,12 +411,22 @@ int32_t aclpy_executor_is_cache_hit(aclpy_handle executor, int32_t *hit);
 /* aclSet(Input|Output|)TensorAddr: reference 4.3 (order of checks included). */
 int32_t aclpy_executor_set_address(aclpy_handle executor, size_t index, aclpy_handle tensor, uintptr_t address);
 
+/* ---- the planner, for C hosts ----------------------------------------------------------------------------------- */
+
+/* Phase 1 of the operator `name`: `key` holds a word for each parameter in C order (a tensor's layout id, or the bits
+ * of an attribute) and one for which tensors are the same object. Returns a plan that stays alive, or minus the status.
+ */
+typedef int64_t (*aclpy_planner)(const char *name, const int64_t *key, int32_t n_key, const aclpy_handle *tensors,
+                                 uint64_t *workspace_bytes);
+void aclpy_planner_install(aclpy_planner planner);
+
 /* ---- settings, threads, tests ------------------------------------------------------------------------------- */
 
 int32_t aclpy_thread_count(void);              /* threads of the compute pool, the calling worker included */
 int32_t aclpy_set_thread_count(int32_t count); /* tests and benchmarks; takes effect for later steps */
 void aclpy_set_strict(int32_t strict);         /* ACLNN_PY_STRICT */
 void aclpy_set_vendor_cache(int32_t enabled, int64_t limit); /* DISABLE_L2_CACHE, ACLNN_CACHE_LIMIT */
+int32_t aclpy_set_soc(const char *profile);                  /* ACLNN_PY_SOC */
 void aclpy_set_device_memory(uint64_t bytes);                /* 0: what the machine has */
 /* Stops cleanly at interpreter exit: waits are released, queued tasks are dropped, running C kernels finish; a host
  * function still inside Python is left behind. After it every call fails cleanly. Never hangs. */
@@ -255,5 +435,7 @@ void aclpy_shutdown(void);
 int64_t aclpy_live_count(const char *kind);
 /* Fault injection: the n-th next ("memory" | "thread" | "object") acquisition fails; 0 switches it off. */
 int32_t aclpy_fail_after(const char *what, int64_t n);
+
+#include "engine_order.h"
 
 #endif

@@ -10,6 +10,32 @@
 #include "text.h"
 #include "thread.h"
 
+/* Only what the runtime itself refuses is remembered: neither the layer above it nor "feature not supported". */
+static bool is_runtime_error_(int32_t status) {
+  int32_t family = status / 1000;
+  return (family == 107 || family == 207 || family == 507) && status != ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
+}
+
+void eng_error_remember(int32_t status) {
+  if (!is_runtime_error_(status)) return;
+  struct eng_thread *self = eng_self();
+  self->runtime_error_before = self->runtime_error;
+  self->runtime_error = status;
+}
+
+int32_t aclpy_last_error(int32_t level, int32_t clear, int32_t *code) {
+  const char *function = clear ? "aclrtGetLastError" : "aclrtPeekAtLastError";
+  if (code == NULL) return eng_fail_null(function, "code");
+  if (level != 0) {
+    return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, function, "flag", "0 (the calling thread)", "pass 0", "%d",
+                      (int)level);
+  }
+  struct eng_thread *self = eng_self();
+  *code = self->runtime_error;
+  if (clear) self->runtime_error = self->runtime_error_before = ACLPY_ACL_SUCCESS;
+  return ACLPY_ACL_SUCCESS;
+}
+
 static void copy_(char *to, size_t room, const char *text) { eng_text(to, room, "%s", text == NULL ? "" : text); }
 
 int32_t eng_error_keep(const aclpy_error *error) {
@@ -60,6 +86,9 @@ struct eng_failure *eng_failure_new(int32_t status, uint64_t token, const char *
   const aclpy_error *last = &eng_self()->error;
   if (last->status == status) {
     failure->error = *last;
+    /* It surfaces where the stream is waited for, not in the thread that happened to run the task. */
+    struct eng_thread *self = eng_self();
+    if (self->runtime_error == status) self->runtime_error = self->runtime_error_before;
   } else {
     memset(&failure->error, 0, sizeof(failure->error));
     eng_text(failure->error.got, sizeof(failure->error.got), "status %d from the task", (int)status);

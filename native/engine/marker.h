@@ -10,14 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct eng_marker_waiter;
+#include "lot.h"
 
 struct eng_marker {
   atomic_int owners;
   atomic_bool reached;
+  atomic_int status;       /* other than 0: the task was discarded, its record never ran */
   _Atomic int64_t time_ns; /* when it was reached */
   uint64_t stream_id;      /* of the stream it was recorded in */
-  struct eng_marker_waiter *waiters;
+  uint64_t capture_id;     /* of the capture that its record belongs to; 0: the record really runs */
 };
 
 struct eng_marker *eng_marker_new(uint64_t stream_id); /* one owner; NULL without memory */
@@ -25,12 +26,11 @@ struct eng_marker *eng_marker_share(struct eng_marker *marker);
 void eng_marker_drop(struct eng_marker *marker);
 static inline bool eng_marker_reached(struct eng_marker *marker) { return atomic_load(&marker->reached); }
 void eng_marker_reach(struct eng_marker *marker);
+/* Lets the waiters go with a failure: what they wait for will never happen. */
+void eng_marker_lose(struct eng_marker *marker, int32_t status);
 void eng_marker_clear(struct eng_marker *marker);
-/* Blocks the calling thread. False: the engine shuts down. A waiter that was there when the marker was reached is let
- * go even when the marker is cleared before it wakes. */
-bool eng_marker_wait(struct eng_marker *marker);
-
-void eng_marker_before_fork(void);
-void eng_marker_after_fork(bool child);
+/* Blocks the calling thread. A waiter that was there when the marker was reached is let go even when the marker is
+ * cleared before it wakes. `stream`: the one whose task waits, or NULL. */
+enum eng_wait_end eng_marker_wait(struct eng_marker *marker, int64_t deadline_ns, struct eng_stream *stream);
 
 #endif

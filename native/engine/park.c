@@ -3,6 +3,8 @@
  */
 #include "park.h"
 
+#include <errno.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "thread.h"
@@ -25,7 +27,15 @@ int eng_spin_rounds(void) {
 
 void eng_parker_init(struct eng_parker *parker) {
   pthread_mutex_init(&parker->lock, NULL);
+#if defined(__APPLE__)
   pthread_cond_init(&parker->cond, NULL);
+#else
+  pthread_condattr_t steady;
+  pthread_condattr_init(&steady);
+  pthread_condattr_setclock(&steady, CLOCK_MONOTONIC); /* the clock of eng_clock_ns */
+  pthread_cond_init(&parker->cond, &steady);
+  pthread_condattr_destroy(&steady);
+#endif
   parker->token = false;
   parker->listed = false;
   parker->previous = NULL;
@@ -70,6 +80,32 @@ void eng_park(struct eng_parker *parker) {
   while (!parker->token) pthread_cond_wait(&parker->cond, &parker->lock);
   parker->token = false;
   pthread_mutex_unlock(&parker->lock);
+}
+
+static int wait_until_(struct eng_parker *parker, int64_t deadline_ns) {
+#if defined(__APPLE__)
+  int64_t left = deadline_ns - eng_clock_ns();
+  if (left <= 0) return ETIMEDOUT;
+  struct timespec span = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
+  return pthread_cond_timedwait_relative_np(&parker->cond, &parker->lock, &span);
+#else
+  struct timespec time = {.tv_sec = deadline_ns / 1000000000, .tv_nsec = deadline_ns % 1000000000};
+  return pthread_cond_timedwait(&parker->cond, &parker->lock, &time);
+#endif
+}
+
+bool eng_park_until(struct eng_parker *parker, int64_t deadline_ns) {
+  if (deadline_ns == ENG_NEVER) {
+    eng_park(parker);
+    return true;
+  }
+  pthread_mutex_lock(&parker->lock);
+  int failed = 0;
+  while (!parker->token && failed == 0) failed = wait_until_(parker, deadline_ns);
+  bool news = parker->token;
+  parker->token = false;
+  pthread_mutex_unlock(&parker->lock);
+  return news;
 }
 
 void eng_unpark(struct eng_parker *parker) {

@@ -10,6 +10,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+#define ENG_NEVER INT64_MAX /* a deadline that does not come */
 
 struct eng_parker {
   pthread_mutex_t lock;
@@ -23,6 +26,8 @@ void eng_parker_init(struct eng_parker *parker); /* one that is not in the list 
 /* The calling thread's own parker, ready for use and known to eng_park_wake_all. */
 struct eng_parker *eng_parker_self(void);
 void eng_park(struct eng_parker *parker);
+/* The same, at most until that time of eng_clock_ns. False: the time came first. */
+bool eng_park_until(struct eng_parker *parker, int64_t deadline_ns);
 void eng_unpark(struct eng_parker *parker);
 void eng_parker_close(struct eng_parker *parker); /* at thread exit */
 void eng_park_wake_all(void);

@@ -12,17 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "callback.h"
+#include "capture.h"
 #include "context.h"
 #include "engine.h"
+#include "exception.h"
 #include "handle_table.h"
+#include "hooks.h"
 #include "layout.h"
-#include "marker.h"
+#include "limit.h"
+#include "lot.h"
 #include "memory.h"
 #include "message.h"
 #include "operator.h"
 #include "park.h"
+#include "peer.h"
 #include "pool.h"
 #include "stream.h"
+#include "stream_state.h"
 #include "tensor.h"
 #include "thread.h"
 
@@ -34,10 +41,14 @@ struct guard_ {
 /* Outer locks first: the order in which the engine itself nests them. */
 static const struct guard_ guards_[] = {
     {eng_init_before_fork, eng_init_after_fork},           {eng_devices_before_fork, eng_devices_after_fork},
+    {eng_hooks_before_fork, eng_hooks_after_fork},
+    {eng_sysparams_before_fork, eng_sysparams_after_fork}, {eng_exceptions_before_fork, eng_exceptions_after_fork},
     {eng_tensors_before_fork, eng_tensors_after_fork},     {eng_layouts_before_fork, eng_layouts_after_fork},
     {eng_operators_before_fork, eng_operators_after_fork}, {eng_registry_before_fork, eng_registry_after_fork},
     {eng_workers_before_fork, eng_workers_after_fork},     {eng_memory_wait_before_fork, eng_memory_wait_after_fork},
-    {eng_marker_before_fork, eng_marker_after_fork},       {eng_pool_before_fork, eng_pool_after_fork},
+    {eng_captures_before_fork, eng_captures_after_fork},   {eng_reporters_before_fork, eng_reporters_after_fork},
+    {eng_stream_listeners_before_fork, eng_stream_listeners_after_fork}, {eng_limits_before_fork, eng_limits_after_fork},
+    {eng_lot_before_fork, eng_lot_after_fork},       {eng_pool_before_fork, eng_pool_after_fork},
     {eng_handle_before_fork, eng_handle_after_fork},       {eng_messages_before_fork, eng_messages_after_fork},
     {eng_park_before_fork, eng_park_after_fork},
 };
@@ -58,6 +69,7 @@ static void in_child_(void) {
   self->primary_context = (struct eng_context_slot){0};
   self->last_executor = 0;
   eng_bytes_after_fork();
+  eng_peer_after_fork();
 }
 
 __attribute__((constructor)) static void start_(void) {
@@ -76,7 +88,7 @@ int64_t aclpy_live_count(const char *kind) {
     const char *name;
     enum eng_kind kind;
   } kinds[] = {{"context", ENG_CONTEXT}, {"stream", ENG_STREAM}, {"event", ENG_EVENT},      {"memory", ENG_MEMORY},
-               {"tensor", ENG_TENSOR},   {"plan", ENG_PLAN},     {"executor", ENG_EXECUTOR}};
+               {"tensor", ENG_TENSOR},   {"plan", ENG_PLAN},     {"executor", ENG_EXECUTOR}, {"notify", ENG_NOTIFY}, {"graph", ENG_GRAPH}};
   if (kind == NULL) return -1;
   if (strcmp(kind, "task") == 0) return eng_workers_pending();
   for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -45,6 +45,15 @@ struct eng_task *eng_queue_reserve(struct eng_queue *queue) {
   return &queue->tail->tasks[queue->tail_index];
 }
 
+bool eng_queue_room(struct eng_queue *queue, uint32_t n) {
+  if (queue->tail != NULL && queue->tail_index + n <= BLOCK_TASKS) return true;
+  if (atomic_load(&queue->spare) != NULL) return true; /* only the writer takes it; the reader may exchange it */
+  struct eng_block *block = map_();
+  if (block == NULL) return false;
+  unmap_(atomic_exchange(&queue->spare, block));
+  return true;
+}
+
 struct eng_task *eng_queue_next(struct eng_queue *queue) {
   if (queue->head_index == BLOCK_TASKS) {
     struct eng_block *empty = queue->head;

@@ -23,6 +23,8 @@ struct eng_queue {
 
 /* Writer, one at a time: room for the next task, or NULL without memory. The task counts once it is committed. */
 struct eng_task *eng_queue_reserve(struct eng_queue *queue);
+/* Writer: makes sure that the next `n` reserves succeed; n is at most that of one block. */
+bool eng_queue_room(struct eng_queue *queue, uint32_t n);
 static inline void eng_queue_commit(struct eng_queue *queue) { queue->tail_index++; }
 /* Reader: the next task; there must be one. It stays in place until the next call. */
 struct eng_task *eng_queue_next(struct eng_queue *queue);

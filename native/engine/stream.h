@@ -16,6 +16,21 @@
 struct eng_context;
 struct eng_failure;
 struct eng_sync_waiter;
+struct eng_graph;
+struct eng_reporter;
+struct eng_update;
+
+/* Why a task may not simply be queued; 0 on the usual stream. Changed under the stream's lock. */
+enum { ENG_STREAM_PERSISTENT = 0x04, ENG_STREAM_DEVICE_USE_ONLY = 0x20 }; /* of its flags */
+
+enum eng_gate {
+  ENG_GATE_CLOSED = 1u << 0,     /* being destroyed */
+  ENG_GATE_CAPTURE = 1u << 1,    /* tasks go into `graph` */
+  ENG_GATE_UPDATE = 1u << 2,     /* tasks replace captured ones */
+  ENG_GATE_STOPPED = 1u << 3,    /* its context stops on failure, and there was one */
+  ENG_GATE_PERSISTENT = 1u << 4, /* takes tasks for a model only */
+  ENG_GATE_DEVICE = 1u << 5      /* used from the device only */
+};
 
 /* What the worker is doing, as far as shutdown cares. */
 enum eng_activity {
@@ -42,6 +57,7 @@ struct eng_stream {
   _Atomic uint64_t completed; /* of these, how many have run */
   bool inline_busy;           /* a submitter is running a task itself */
   bool closing;               /* takes no more tasks */
+  atomic_uint gate;           /* enum eng_gate */
   bool released;              /* closing without anybody waiting: the worker cleans up */
   bool worker_started;
   bool joined; /* somebody joins the worker, or it has detached itself */
@@ -57,10 +73,24 @@ struct eng_stream {
   _Atomic uint64_t next_target; /* the smallest `completed` that somebody waits for; UINT64_MAX = nobody */
   struct eng_failure *failure;  /* first one since the last synchronise */
 
-  atomic_bool failed;         /* `failure` is set */
-  atomic_int activity;        /* enum eng_activity */
-  _Atomic uint64_t taken;     /* tasks taken out of the queue, by whoever has its reader's side */
-  struct eng_scratch scratch; /* whoever runs the current task */
+  /* The rarely used rest, under the lock unless noted. */
+  struct eng_graph *graph;       /* a reference while GATE_CAPTURE */
+  uint32_t branch;               /* of the graph */
+  struct eng_update *update;     /* while GATE_UPDATE */
+  struct eng_reporter *reporter; /* where callbacks go; under the reporters' lock */
+  bool host_functions;           /* aclrtLaunchHostFunc was used */
+  atomic_int blocking_callbacks; /* queued ones that the stream will wait for */
+  bool limited;                  /* counted against the device's number of streams */
+  bool stop_on_failure;
+  uint64_t attributes[ACLPY_STREAM_ATTRIBUTES];
+  _Atomic uint64_t aborts; /* how often it was aborted */
+
+  atomic_bool failed;             /* `failure` is set */
+  _Atomic uint64_t discard_until; /* tasks taken before that many are discarded instead of run */
+  _Atomic uint64_t stop_task;     /* the task taken as this number has been told to stop */
+  atomic_int activity;            /* enum eng_activity */
+  _Atomic uint64_t taken;         /* tasks taken out of the queue, by whoever has its reader's side */
+  struct eng_scratch scratch;     /* whoever runs the current task */
 };
 
 /* ---- looking up ---- */
@@ -69,13 +99,26 @@ struct eng_stream {
  * other than a free-standing one must belong to the context. On failure NULL, *status and the thread's error. */
 struct eng_stream *eng_stream_resolve(aclpy_handle ctx, aclpy_handle stream, const char *function, int32_t *status);
 
+/* Dead handles: 107017. */
+int32_t eng_stream_refuse_dead(aclpy_handle stream, const char *function);
+
 /* ---- life ---- */
 
 struct eng_stream *eng_stream_new(struct eng_context *context, bool free_standing, uint32_t priority, uint32_t flags,
                                   const char *function, int32_t *status);
+/* The same, not counted against the device's streams and unknown to listeners: for the engine's own use. */
+struct eng_stream *eng_stream_new_unlimited(struct eng_context *context, bool free_standing, uint32_t priority,
+                                            uint32_t flags, const char *function, int32_t *status);
 /* Both take over the handle's reference (the handle is closed). */
 void eng_stream_finish_waiting(struct eng_stream *stream);
 void eng_stream_finish_later(struct eng_stream *stream);
+/* Everything queued so far is discarded instead of run, and a wait that is going on ends. */
+void eng_stream_discard_queued(struct eng_stream *stream);
+static inline bool eng_stream_interrupted(struct eng_stream *stream) {
+  uint64_t taken = atomic_load_explicit(&stream->taken, memory_order_relaxed);
+  return taken <= atomic_load(&stream->discard_until) ? atomic_load(&stream->discard_until) != 0
+                                                      : atomic_load(&stream->stop_task) == taken;
+}
 
 /* ---- submitting: the one door for every task ---- */
 
@@ -92,6 +135,10 @@ void eng_set_observer(eng_observer observer);
  * then runs the task itself and calls eng_stream_inline_done. On failure the task stays the caller's. */
 int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task, const char *function, bool *run_now);
 void eng_stream_inline_done(struct eng_stream *stream);
+/* Several tasks, with nothing of another thread in between; all of them or none. At most ENG_SUBMIT_MOST. */
+enum { ENG_SUBMIT_MOST = 128 };
+int32_t eng_stream_submit_all(struct eng_stream *stream, const struct eng_task *tasks, uint32_t n,
+                              const char *function);
 
 /* ---- waiting ---- */
 
@@ -99,6 +146,14 @@ void eng_stream_inline_done(struct eng_stream *stream);
 bool eng_stream_drain(struct eng_stream *stream);
 /* The same, then the stream's failure, if any, is reported once. */
 int32_t eng_stream_synchronize(struct eng_stream *stream, const char *function);
+/* With a deadline; timed_out is the status and `function` the caller it is reported for. */
+int32_t eng_stream_synchronize_until(struct eng_stream *stream, int64_t deadline_ns, const char *function);
+/* What a host wait's timeout in milliseconds means: -1 for ever, above 0 that long, anything else 107000. */
+int32_t eng_deadline_of_ms(int32_t timeout_ms, const char *function, int64_t *deadline_ns);
+/* Host calls on a stream that is being captured: 107027. */
+int32_t eng_stream_check_captured(struct eng_stream *stream, const char *function);
+/* Before pageable memory is copied at once instead of in the stream: refuses during captures, then synchronises. */
+int32_t eng_stream_settle(struct eng_stream *stream, const char *function);
 void eng_stream_wake_waiters(struct eng_stream *stream);
 static inline bool eng_stream_empty(struct eng_stream *stream) {
   return atomic_load(&stream->completed) == atomic_load(&stream->submitted);

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The one door into a stream, and the short cut through it for small work on an empty stream.
  */
-#include <inttypes.h>
-
 #include "aclpy_status.h"
 #include "failure.h"
+#include "graph.h"
 #include "settings.h"
 #include "stream.h"
+#include "stream_state.h"
+#include "watch.h"
 
 static _Atomic(eng_observer) observer_;
 
 void eng_set_observer(eng_observer observer) { atomic_store(&observer_, observer); }
-
-static int32_t refuse_closed_(const struct eng_stream *stream, const char *function) {
-  return aclpy_fail(ACLPY_ACL_ERROR_RT_INVALID_HANDLE, function, "stream", "a live stream", "create a new stream",
-                    "stream 0x%" PRIx64 ", which is being destroyed", stream->handle);
-}
 
 static bool may_run_inline_(const struct eng_stream *stream, eng_observer observer) {
   return observer == NULL && !stream->inline_busy &&
@@ -41,11 +37,46 @@ static int32_t put_(struct eng_stream *stream, const struct eng_task *task, cons
   if (!stream->inline_busy) {
     atomic_store_explicit(&stream->visible, stream->queued, memory_order_release);
     if (!stream->lent) { /* its borrower looks for new tasks when it gives the queue back */
-      *wake = stream->worker_sleeping;
+      *wake = *wake || stream->worker_sleeping;
       stream->worker_sleeping = false;
     }
   }
   return ACLPY_ACL_SUCCESS;
+}
+
+/* Under the lock: the task of a stream with a gate. */
+static int32_t take_elsewhere_(struct eng_stream *stream, const struct eng_task *task, const char *function) {
+  int32_t status = eng_stream_refuse_gate(stream, function);
+  if (status != ACLPY_ACL_SUCCESS) return status;
+  unsigned gate = atomic_load(&stream->gate);
+  if (gate & ENG_GATE_UPDATE) return eng_update_add(stream, task, function);
+  return eng_graph_add(stream, task, function);
+}
+
+int32_t eng_stream_submit_all(struct eng_stream *stream, const struct eng_task *tasks, uint32_t n,
+                              const char *function) {
+  int32_t status = ACLPY_ACL_SUCCESS;
+  bool wake = false;
+  eng_observer observer = atomic_load_explicit(&observer_, memory_order_acquire);
+  pthread_mutex_lock(&stream->lock);
+  bool gated = atomic_load_explicit(&stream->gate, memory_order_relaxed) != 0;
+  if (eng_stopping()) {
+    status = eng_fail_stopped(function);
+  } else if (gated) {
+    status = eng_stream_refuse_gate(stream, function);
+    if (status == ACLPY_ACL_SUCCESS) status = eng_graph_room(stream, n, function);
+  } else if (!eng_queue_room(&stream->queue, n)) {
+    status = eng_fail_memory(function, "queued tasks");
+  }
+  for (uint32_t i = 0; i < n && status == ACLPY_ACL_SUCCESS; i++) {
+    status = gated ? take_elsewhere_(stream, &tasks[i], function) : put_(stream, &tasks[i], function, &wake);
+    if (status == ACLPY_ACL_SUCCESS && observer != NULL && !gated) {
+      observer(&(struct eng_submission){.stream = stream, .task = &tasks[i]});
+    }
+  }
+  pthread_mutex_unlock(&stream->lock);
+  if (wake) eng_watch_or_wake(stream);
+  return status;
 }
 
 int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task, const char *function, bool *run_now) {
@@ -55,8 +86,9 @@ int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task
   pthread_mutex_lock(&stream->lock);
   if (eng_stopping()) {
     status = eng_fail_stopped(function);
-  } else if (stream->closing) {
-    status = refuse_closed_(stream, function);
+  } else if (atomic_load_explicit(&stream->gate, memory_order_relaxed) != 0) {
+    status = take_elsewhere_(stream, task, function);
+    observer = NULL; /* captured tasks are seen when they are replayed */
   } else if (run_now != NULL && may_run_inline_(stream, observer)) {
     stream->inline_busy = true;
     *run_now = true;
@@ -69,7 +101,7 @@ int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task
     observer(&(struct eng_submission){.stream = stream, .task = task, .ran_inline = run_now != NULL && *run_now});
   }
   pthread_mutex_unlock(&stream->lock);
-  if (wake) eng_unpark(&stream->parker);
+  if (wake) eng_watch_or_wake(stream);
   return status;
 }
 

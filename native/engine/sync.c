@@ -2,10 +2,15 @@
  * Waiting for a stream, and the failures that waiting brings to light.
  */
 #include "aclpy_status.h"
+#include "callback.h"
+#include "context.h"
+#include "exception.h"
 #include "failure.h"
 #include "memory.h"
 #include "plan.h"
 #include "stream.h"
+#include "stream_state.h"
+#include "watch.h"
 
 struct eng_sync_waiter {
   struct eng_parker *parker;
@@ -47,12 +52,6 @@ static bool reached_(struct eng_stream *stream, uint64_t target) { return atomic
  * begun yet runs the tasks itself, in order, as far as it waits for them and as they are our own code: never host
  * functions, which belong on the stream's thread, and never a wait that would block. */
 
-static bool lendable_(const struct eng_task *task) {
-  if (task->kind != ENG_TASK_RUN) return eng_task_ready(task);
-  if (task->work != ENG_WORK_PLAN) return task->work != ENG_WORK_FOREIGN;
-  return !task->u.plan.plan->calls;
-}
-
 static bool waiting_(struct eng_stream *stream) {
   return atomic_load_explicit(&stream->visible, memory_order_acquire) !=
          atomic_load_explicit(&stream->taken, memory_order_relaxed);
@@ -61,7 +60,10 @@ static bool waiting_(struct eng_stream *stream) {
 static bool borrow_(struct eng_stream *stream) {
   pthread_mutex_lock(&stream->lock);
   bool free = !stream->worker_running && !stream->lent && !stream->inline_busy && !eng_stopping() && waiting_(stream);
-  if (free) stream->lent = true;
+  if (free) {
+    stream->lent = true;
+    eng_watch_cancel(stream);
+  }
   pthread_mutex_unlock(&stream->lock);
   return free;
 }
@@ -78,16 +80,17 @@ static void give_back_(struct eng_stream *stream) {
 static void lend_a_hand_(struct eng_stream *stream, uint64_t target) {
   if (eng_self()->worker_of != NULL || !borrow_(stream)) return;
   while (!eng_stopping() && !reached_(stream, target) && waiting_(stream) &&
-         lendable_(eng_queue_first(&stream->queue))) {
+         eng_task_lendable(eng_queue_first(&stream->queue))) {
     eng_stream_run_next(stream);
   }
   give_back_(stream);
 }
 
-bool eng_stream_drain(struct eng_stream *stream) {
+/* Whether `target` was reached before the deadline and the engine's end. */
+static bool drain_until_(struct eng_stream *stream, int64_t deadline_ns) {
   uint64_t target = atomic_load(&stream->submitted);
   if (reached_(stream, target)) return true;
-  lend_a_hand_(stream, target);
+  if (deadline_ns == ENG_NEVER) lend_a_hand_(stream, target); /* a task may take longer than the time that is left */
   if (reached_(stream, target)) return true;
   for (int round = eng_spin_rounds(); round > 0; round--) {
     eng_spin_pause();
@@ -101,13 +104,17 @@ bool eng_stream_drain(struct eng_stream *stream) {
    */
   if (target < atomic_load(&stream->next_target)) atomic_store(&stream->next_target, target);
   pthread_mutex_unlock(&stream->lock);
-  while (!reached_(stream, target) && !eng_stopping()) eng_park(waiter.parker);
+  while (!reached_(stream, target) && !eng_stopping()) {
+    if (!eng_park_until(waiter.parker, deadline_ns) && eng_clock_ns() >= deadline_ns) break;
+  }
   pthread_mutex_lock(&stream->lock);
   remove_(stream, &waiter);
   set_next_target_(stream);
   pthread_mutex_unlock(&stream->lock);
   return reached_(stream, target);
 }
+
+bool eng_stream_drain(struct eng_stream *stream) { return drain_until_(stream, ENG_NEVER); }
 
 static int32_t report_failure_(struct eng_stream *stream) {
   if (!atomic_load(&stream->failed)) return ACLPY_ACL_SUCCESS;
@@ -124,17 +131,38 @@ static int32_t report_failure_(struct eng_stream *stream) {
 }
 
 int32_t eng_stream_synchronize(struct eng_stream *stream, const char *function) {
+  return eng_stream_synchronize_until(stream, ENG_NEVER, function);
+}
+
+int32_t eng_stream_synchronize_until(struct eng_stream *stream, int64_t deadline_ns, const char *function) {
+  if (atomic_load_explicit(&stream->gate, memory_order_relaxed) != 0) {
+    bool done = false;
+    int32_t status = eng_stream_synchronize_gated(stream, function, &done);
+    if (done) return status;
+  }
   if (eng_self()->worker_of == stream) {
     return aclpy_fail(ACLPY_ACL_ERROR_RT_INTERNAL_ERROR, function, "stream", "a stream other than the caller's own",
                       "do not wait inside a host function for the stream that runs it",
                       "the stream whose task is making this call: it would wait for itself");
   }
-  if (!eng_stream_drain(stream)) return eng_fail_stopped(function);
+  if (atomic_load_explicit(&stream->blocking_callbacks, memory_order_relaxed) != 0) {
+    int32_t status = eng_reporter_check_wait(stream, function);
+    if (status != ACLPY_ACL_SUCCESS) return status;
+  }
+  uint64_t aborts = atomic_load_explicit(&stream->aborts, memory_order_relaxed);
+  if (!drain_until_(stream, deadline_ns)) {
+    return eng_stopping() ? eng_fail_stopped(function) : eng_stream_refuse_timeout(stream, function);
+  }
+  if (atomic_load_explicit(&stream->aborts, memory_order_relaxed) != aborts) return eng_stream_report_abort(stream);
+  if (atomic_load_explicit(&stream->gate, memory_order_relaxed) & ENG_GATE_STOPPED) {
+    return eng_context_report_stopped(stream->context);
+  }
   return report_failure_(stream);
 }
 
 void eng_stream_fail(struct eng_stream *stream, struct eng_task *task, int32_t status) {
   struct eng_failure *failure = eng_failure_new(status, task->token, eng_task_name(task));
+  eng_exception_report(stream, status);
   const eng_hold *holds = eng_task_holds(task);
   for (uint32_t i = 0; i < task->n_holds; i++) eng_memory_fail(eng_hold_memory(holds[i]), failure);
   pthread_mutex_lock(&stream->lock);
@@ -143,5 +171,8 @@ void eng_stream_fail(struct eng_stream *stream, struct eng_task *task, int32_t s
     atomic_store(&stream->failed, true);
   }
   pthread_mutex_unlock(&stream->lock);
+  if (atomic_load_explicit(&stream->context->stop_on_failure, memory_order_relaxed)) {
+    eng_context_stop(stream->context, failure);
+  }
   eng_failure_drop(failure);
 }

@@ -41,6 +41,11 @@ static uint64_t taken_(const struct eng_stream *stream) {
 void eng_stream_run_next(struct eng_stream *stream) {
   struct eng_task *task = eng_queue_next(&stream->queue);
   atomic_store_explicit(&stream->taken, taken_(stream) + 1, memory_order_relaxed);
+  if (taken_(stream) <= atomic_load_explicit(&stream->discard_until, memory_order_relaxed)) {
+    eng_task_discard(task, ACLPY_ACL_ERROR_RT_STREAM_ABORT);
+    complete_(stream);
+    return;
+  }
   int32_t status = eng_task_run(stream, task);
   if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(stream, task, status);
   eng_task_drop(task);

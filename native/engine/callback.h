@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Callbacks that run on a thread of the program, which has been subscribed to their stream.
+ */
+#ifndef ACLPY_ENGINE_CALLBACK_H
+#define ACLPY_ENGINE_CALLBACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct eng_callback;
+struct eng_marker;
+struct eng_stream;
+
+void eng_callback_retain(struct eng_callback *callback);
+void eng_callback_release(struct eng_callback *callback);
+/* Hands it to its thread, which reaches the marker (NULL: none) when it has called it. */
+int32_t eng_callback_post(struct eng_callback *callback, struct eng_marker *marker);
+
+/* Refuses a wait by the very thread that has to run the callbacks which the stream waits for. */
+int32_t eng_reporter_check_wait(struct eng_stream *stream, const char *function);
+/* aclrtLaunchHostFunc and subscribed callbacks do not mix on a stream: 107011. */
+int32_t eng_reporter_claim_host_functions(struct eng_stream *stream, const char *function);
+/* The stream goes: its thread serves one less. */
+void eng_reporter_forget(struct eng_stream *stream);
+
+void eng_reporters_before_fork(void);
+void eng_reporters_after_fork(bool child);
+
+#endif
