@@ -60,6 +60,40 @@ class _Step:
         values[self.output] = _enqueue(device, stream, call)
 
 
+@dataclass(frozen=True)
+class _Input:
+    """What a model says of one of its inputs; ``None`` for a size that it leaves open."""
+
+    name: str
+    dtype: np.dtype[Any]
+    dims: tuple[int | None, ...] | None
+
+    def array(self, value: object) -> np.ndarray[Any, Any]:
+        """The value as an array; lists become the declared type, arrays must have it."""
+        array = np.asarray(value) if hasattr(value, "dtype") else np.asarray(value, self.dtype)
+        sizes = self.dims or ()
+        fits = self.dims is None or (
+            len(sizes) == array.ndim
+            and all(size in (None, got) for size, got in zip(sizes, array.shape, strict=True))
+        )
+        if array.dtype != self.dtype or not fits:
+            _wrong_inputs(
+                f"{self.name} of {array.dtype}, shape {list(array.shape)}",
+                [f"{self.name} of {self.dtype}" + ("" if fits else f", shape {list(sizes)}")],
+            )
+        return array
+
+
+def _declared(value: onnx.ValueInfoProto) -> _Input:
+    tensor = value.type.tensor_type
+    dims = None
+    if tensor.HasField("shape"):
+        dims = tuple(
+            one.dim_value if one.HasField("dim_value") else None for one in tensor.shape.dim
+        )
+    return _Input(value.name, helper.tensor_dtype_to_np_dtype(tensor.elem_type), dims)
+
+
 def _enqueue(device: Device, stream: Stream, call: Call) -> Tensor:
     result = device.empty(call.shape, call.tensors[0].dtype)
     door = operator(call.key)
@@ -75,12 +109,12 @@ class AclnnRep(BackendRep):
         self,
         steps: Sequence[_Step],
         constants: Mapping[str, np.ndarray[Any, Any]],
-        inputs: Sequence[str],
+        inputs: Sequence[_Input],
         outputs: Sequence[str],
     ) -> None:
         self._steps = tuple(steps)
         self._constants = dict(constants)
-        self._inputs = tuple(inputs)
+        self._inputs = {one.name: one for one in inputs}
         self._outputs = tuple(outputs)
 
     def run(self, inputs: Any, **_: Any) -> tuple[Any, ...]:
@@ -99,7 +133,8 @@ class AclnnRep(BackendRep):
         Raises
         ------
         OnnxError
-            For a missing or superfluous input, and where a node refuses what it gets.
+            For a missing or superfluous input, one of another type or shape than the model
+            says, and where a node refuses what it gets.
         AclError
             For a failure while it runs.
         """
@@ -108,7 +143,7 @@ class AclnnRep(BackendRep):
             values = {
                 name: _constant(device, stream, value) for name, value in self._constants.items()
             }
-            values |= {name: device.tensor(np.asarray(value)) for name, value in given.items()}
+            values |= {name: device.tensor(array) for name, array in given.items()}
             for step in self._steps:
                 step.run(device, stream, values)
             stream.synchronize()
@@ -116,7 +151,7 @@ class AclnnRep(BackendRep):
         found: tuple[Any, ...] = namedtupledict("Outputs", list(self._outputs))(*arrays)
         return found
 
-    def _named(self, inputs: Any) -> dict[str, Any]:
+    def _named(self, inputs: Any) -> dict[str, np.ndarray[Any, Any]]:
         if isinstance(inputs, dict):
             named = dict(inputs)
         elif isinstance(inputs, np.ndarray):
@@ -125,10 +160,9 @@ class AclnnRep(BackendRep):
             named = dict(zip(self._inputs, inputs, strict=False))
             if len(inputs) > len(self._inputs):
                 _wrong_inputs(f"{len(inputs)} arrays", self._inputs)
-        missing = [name for name in self._inputs if name not in named | self._constants]
-        if missing or named.keys() - set(self._inputs):
+        if named.keys() != self._inputs.keys():
             _wrong_inputs(", ".join(map(str, named)) or "none", self._inputs)
-        return named
+        return {name: self._inputs[name].array(value) for name, value in named.items()}
 
 
 def _wrong_inputs(got: str, expected: Iterable[str]) -> NoReturn:
@@ -179,9 +213,8 @@ class AclnnBackend(Backend):
             _not_supported(reason)
         graph = model.graph
         constants = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
-        inputs = [one.name for one in graph.input]
         steps = _steps(graph.node, _opset(model.opset_import), constants)
-        needed = [name for name in inputs if name not in constants]
+        needed = [_declared(one) for one in graph.input if one.name not in constants]
         return AclnnRep(steps, constants, needed, [one.name for one in graph.output])
 
     @classmethod
@@ -221,7 +254,8 @@ class AclnnBackend(Backend):
             _not_supported(reason)
         constants: dict[str, np.ndarray[Any, Any]] = {}
         steps = _steps([node], opset, constants)
-        return AclnnRep(steps, constants, names, list(node.output)).run(arrays)
+        declared = [_declared(one) for one in graph.input]
+        return AclnnRep(steps, constants, declared, list(node.output)).run(arrays)
 
 
 def _not_supported(reason: str) -> NoReturn:

@@ -146,7 +146,7 @@ def softmax(x, axis):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@pytest.mark.parametrize("inputs", [[X], (X,), {"x": X}, X])
+@pytest.mark.parametrize("inputs", [[X], (X,), {"x": X}, X, [X.tolist()]])
 def test_run_takes_lists_names_and_one_array(inputs):
     outputs = AclnnBackend.run_model(softmax_model(axis=0), inputs)
     np.testing.assert_allclose(outputs[0], softmax(X, 0), rtol=1.2e-6)
@@ -160,7 +160,10 @@ def test_a_prepared_model_runs_again():
         np.testing.assert_allclose(prepared.run([x])[0], softmax(x, 1), rtol=1.2e-6)
 
 
-@pytest.mark.parametrize("inputs", [[], [X, X], {"z": X}, {"x": X, "z": X}])
+WRONG = [[], [X, X], {"z": X}, {"x": X, "z": X}, [X.T], [X[0]], [X + 0j]]
+
+
+@pytest.mark.parametrize("inputs", WRONG)
 def test_wrong_inputs_are_named(inputs):
     with pytest.raises(RuntimeError, match=r"(?s)inputs.*expected: x.*fix:"):
         AclnnBackend.run_model(softmax_model(), inputs)
