@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line ``aclnn-py``: ``info``, ``ops`` and ``explain``.
+"""The command line ``aclnn-py``: ``info``, ``ops``, ``dialects`` and ``explain``.
 
 Exit codes: 0 done, 1 the planner refused the call (its text is printed), 2 wrong usage.
 """
@@ -13,6 +13,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import click
+from rich.box import MINIMAL
 from rich.console import Console
 from rich.table import Table
 
@@ -21,8 +22,10 @@ from aclnn_py.core import settings
 from aclnn_py.core.desc import TensorDesc, row_major_strides
 from aclnn_py.core.dtype import as_dtype
 from aclnn_py.core.soc import SOC_PROFILES
+from aclnn_py.dialects.facts import FAMILIES
+from aclnn_py.dialects.facts import table as side_by_side
 from aclnn_py.support import setting_rows, support_rows
-from aclnn_py.twophase import explain, operators
+from aclnn_py.twophase import dialect_operators, explain, operators
 from aclnn_runtime import AclError
 from aclnn_runtime.device import device_count
 
@@ -62,14 +65,13 @@ def _dtype(_: click.Context, param: click.Parameter, value: str | None) -> objec
 
 
 def _operator(_: click.Context, param: click.Parameter, value: str) -> object:
-    """An operator's name, with or without ``aclnn``, in any case."""
-    known = {name.lower(): name for name in operators}
-    found = known.get(value.lower().removeprefix("aclnn"))
+    """An operator's name, with or without ``aclnn``, in any case; others' as ``onnx.Exp``."""
+    known = {**operators, **dialect_operators}
+    names = {name.lower(): name for name in known}
+    found = names.get(value.lower().removeprefix("aclnn"))
     if found is None:
-        raise click.BadParameter(
-            f"{value!r} is unknown; one of {', '.join(sorted(operators))}", param=param
-        )
-    return operators[found]
+        raise click.BadParameter(f"{value!r} is unknown; one of {', '.join(known)}", param=param)
+    return known[found]
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -110,6 +112,25 @@ def ops(*, as_json: bool) -> None:
     _console().print(table)
 
 
+@main.command()
+@click.argument("family", type=click.Choice(FAMILIES))
+@click.option("--json", "as_json", is_flag=True, help="For programs: one object a dialect.")
+def dialects(family: str, *, as_json: bool) -> None:
+    """Show how the dialects speak of one family, side by side."""
+    heads, *rows = side_by_side(family)
+    if as_json:
+        found = [
+            {"dialect": name, **{row[0]: row[column] for row in rows}}
+            for column, name in enumerate(heads[1:], 1)
+        ]
+        click.echo(json.dumps(found, indent=2))
+        return
+    table = Table(*heads, box=MINIMAL, pad_edge=False, show_lines=True)
+    for row in rows:
+        table.add_row(*row)
+    _console().print(table)
+
+
 @main.command(name="explain")
 @click.argument("operator", callback=_operator)
 @click.option("--shape", callback=_integers, required=True, help='View dimensions; "" is 0-d.')
@@ -144,7 +165,8 @@ def explain_(  # the name `explain` is the planner's
     ]
     try:
         with settings.override(**({"soc": soc} if soc else {})):
-            text = explain(operator.acl_name, descs, [dim for _ in operator.attributes])
+            values = [dim if one.default is None else one.default for one in operator.attributes]
+            text = explain(operator.key, descs, values)
     except AclError as error:
         click.echo(str(error), err=True)
         sys.exit(1)
