@@ -296,6 +296,7 @@ def make_plan(spec: OpSpec, descs: Sequence[TensorDesc | None], values: Sequence
         },
         profile=now.profile,
         strict=now.strict,
+        fuse=now.fuse,
     )
     allowed = BACKENDS if now.fallback == "allow" else BACKENDS[:1]
     plan = planner.make_plan(problem, allowed)

@@ -36,6 +36,19 @@ class CpuBackend:
         label = f"{step.kernel} {step.dtype} ({won})" if kernel else ""
         return label, tuple(refused)
 
+    def divides(self, step: Step, params: tuple[int, ...]) -> bool:
+        """See `aclnn_py.plan.choose.Backend`."""
+        whole, part = self.shape(step, step.params), self.shape(step, params)
+        one_launch = part.passes == 1 and part.scratch_bytes == 0
+        return bool(one_launch and whole.order and whole.order == part.order)
+
+    def shape(self, step: Step, params: tuple[int, ...]) -> Any:
+        """How a launch of the step's kernel splits: a native ``aclpy_kernel_shape``."""
+        shape = ffi.new("aclpy_kernel_shape *")
+        refused = _find(step).plan(ffi.new("int64_t[]", params), len(params), shape)
+        assert not refused, (step, params)
+        return shape
+
     def fill(self, step: Step, native: Any, keep: list[object]) -> None:
         """Write the kernel and how its work splits into a native step."""
         kernel = _find(step)

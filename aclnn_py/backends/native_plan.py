@@ -13,10 +13,13 @@ from aclnn_runtime import AclnnError, raise_last
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from aclnn_py.plan.fuse import Chain, Part
     from aclnn_py.plan.plan import Plan, Slot
-    from aclnn_py.plan.steps import Operand, Step
+    from aclnn_py.plan.steps import Step
 
 __all__ = ["Filler", "NativePlan", "operator_id"]
+
+assert lib.ACLPY_BASE_WORKSPACE == WORKSPACE  # operands go over as they are
 
 
 class Filler(Protocol):
@@ -24,6 +27,10 @@ class Filler(Protocol):
 
     def fill(self, step: Step, native: Any, keep: list[object]) -> None:
         """Fill in what runs; objects that must live as long as the plan go to `keep`."""
+        ...
+
+    def shape(self, step: Step, params: tuple[int, ...]) -> Any:
+        """How a launch of `step` with other parameters splits (steps of chains only)."""
         ...
 
 
@@ -60,8 +67,9 @@ class NativePlan:
             desc.refusal = _text(plan.not_repeatable, keep)
         desc.n_slots, desc.slots = len(plan.slots), _slots(plan.slots, keep)
         desc.n_steps, desc.steps = len(plan.steps), _steps(plan, fillers, keep)
-        hazards = ffi.new("aclpy_hazard[]", [list(pair) for pair in plan.hazards])
+        hazards = ffi.new("aclpy_hazard[]", plan.hazards)
         desc.n_hazards, desc.hazards = len(plan.hazards), hazards
+        desc.n_chains, desc.chains = len(plan.chains), _chains(plan, fillers, keep)
         handle = ffi.new("aclpy_handle *")
         status = lib.aclpy_plan_create(desc, handle)
         if status:
@@ -81,31 +89,67 @@ def _text(text: str, keep: list[object]) -> Any:
     return raw
 
 
+@cache
+def _name(name: str) -> Any:
+    """A parameter's name in C: few, and the same in every plan."""
+    return ffi.new("char[]", name.encode())
+
+
 def _slots(slots: tuple[Slot, ...], keep: list[object]) -> Any:
-    array = ffi.new("aclpy_slot_desc[]", len(slots))
+    rows = [(_name(slot.name), slot.low_bytes, slot.high_bytes, _flags(slot)) for slot in slots]
+    array = ffi.new("aclpy_slot_desc[]", rows)
     keep.append(array)
-    for native, slot in zip(array, slots, strict=True):
-        native.name = _text(slot.name, keep)
-        native.low_bytes, native.high_bytes = slot.low_bytes, slot.high_bytes
-        native.flags = lib.ACLPY_SLOT_CAPTURED if slot.captured else 0
-        native.flags |= lib.ACLPY_SLOT_WRITTEN if slot.written else 0
-        native.flags |= 0 if slot.used else lib.ACLPY_SLOT_UNUSED
     return array
+
+
+def _flags(slot: Slot) -> int:
+    flags: int = lib.ACLPY_SLOT_CAPTURED if slot.captured else 0
+    flags |= lib.ACLPY_SLOT_WRITTEN if slot.written else 0
+    return flags if slot.used else flags | lib.ACLPY_SLOT_UNUSED
 
 
 def _steps(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> Any:
     array = ffi.new("aclpy_step_desc[]", len(plan.steps))
     keep.append(array)
     for native, step, choice in zip(array, plan.steps, plan.choices, strict=True):
-        operands = (*step.reads, step.write)
-        native.n_operands = len(operands)
-        for index, operand in enumerate(operands):
-            _operand(native.operands[index], operand)
+        places = [(operand.base, operand.byte_offset) for operand in (*step.reads, step.write)]
+        native.n_operands, native.operands = len(places), places
         fillers[choice.backend].fill(step, native, keep)
     return array
 
 
-def _operand(native: Any, operand: Operand) -> None:
-    in_workspace = operand.base == WORKSPACE
-    native.base = lib.ACLPY_BASE_WORKSPACE if in_workspace else operand.base
-    native.byte_offset = operand.byte_offset
+def _chains(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> Any:
+    if not plan.chains:
+        return ffi.NULL
+    array = ffi.new("aclpy_chain_desc[]", len(plan.chains))
+    keep.append(array)
+    for native, chain in zip(array, plan.chains, strict=True):
+        native.first_step, native.n_steps = chain.first, len(chain.parts)
+        native.n_digits, native.digits = len(chain.digits), chain.digits
+        native.scratch_bytes = chain.scratch_bytes
+        parts = ffi.new("aclpy_part_desc[]", len(chain.parts))
+        for number, part in enumerate(chain.parts):
+            step = plan.steps[chain.first + number]
+            filler = fillers[plan.choices[chain.first + number].backend]
+            _part(parts[number], chain, part, step, filler, keep)
+        rows = [(item.slot, item.written_slot, item.same_layout) for item in chain.clashes]
+        clashes = ffi.new("aclpy_clash[]", rows)
+        native.n_clashes, native.clashes, native.parts = len(rows), clashes, parts
+        keep += [parts, clashes]
+    return array
+
+
+def _part(
+    native: Any, chain: Chain, part: Part, step: Step, filler: Filler, keep: list[object]
+) -> None:
+    for tail, params in enumerate((part.params, part.last_params)):
+        shape = filler.shape(step, params)
+        values = ffi.new("int64_t[]", params)
+        keep.append(values)
+        native.n_params[tail], native.params[tail] = len(params), values
+        native.items[tail] = shape.items[0]
+        native.thread_scratch_bytes = max(native.thread_scratch_bytes, shape.thread_scratch_bytes)
+    native.parts, native.position = part.parts, part.position
+    native.position_advance = chain.position_advance
+    for operand, scratch, advance in zip(native.operands, part.scratch, part.advance, strict=False):
+        operand.scratch, operand.advance = scratch, advance

@@ -38,6 +38,10 @@ class ReferenceBackend:
             return "", (Refusal(f"reference: {step.kernel} {step.dtype}", reason),)
         return f"numpy {step.kernel} {step.dtype}", ()
 
+    def divides(self, step: Step, params: tuple[int, ...]) -> bool:  # noqa: ARG002  # the seam's form
+        """See `aclnn_py.plan.choose.Backend`: an expression runs whole."""
+        return False
+
     def fill(self, step: Step, native: Any, keep: list[object]) -> None:
         """Register the expression and make the native step call it."""
         run = _compute if step.reference is not None else _KERNELS[step.kernel]
@@ -73,12 +77,14 @@ def _exact(values: Any) -> Any:
 
 def _compute(step: Step, addresses: Any) -> None:
     assert step.reference is not None
-    dtype = _NUMPY[step.dtype]
     *shapes, out_shape = step.shapes
+    *sources, dtype = [_NUMPY[name] for name in step.dtypes or (step.dtype,) * len(step.shapes)]
     inputs = [
-        _exact(_array(address, dtype, shape))
-        for address, shape in zip(addresses, shapes, strict=False)
+        _array(address, source, shape)
+        for address, source, shape in zip(addresses, sources, shapes, strict=False)
     ]
+    if not step.dtypes:
+        inputs = [_exact(values) for values in inputs]
     with np.errstate(all="ignore"):
         result = np.asarray(step.reference(step.params, *inputs)).reshape(out_shape)
         if dtype.itemsize == 2:  # half types round from float32

@@ -59,6 +59,11 @@ class Settings(BaseModel):
         alias="ACLNN_PY_FALLBACK",
         description="error refuses plans that would need the NumPy reference backend.",
     )
+    fuse: bool = Field(
+        default=True,
+        alias="ACLNN_PY_FUSE",
+        description="0 runs the steps of a plan one after the other instead of block by block.",
+    )
     explain: int = Field(
         default=0,
         ge=0,

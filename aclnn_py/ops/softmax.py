@@ -49,6 +49,11 @@ def around_axis(shape: tuple[int, ...], dim: int) -> tuple[int, int, int]:
     return prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
 
 
+def _leading(recipe: Recipe, name: str) -> int:
+    """Axes left of the axis of the sums."""
+    return recipe.problem.integer("dim") % max(recipe.desc(name).rank, 1)
+
+
 # The operators in NumPy: what runs where no kernel fits. `params` is (outer, n, inner).
 
 
@@ -84,7 +89,14 @@ def _softmax(recipe: Recipe) -> None:
     params = around_axis(recipe.desc("self").shape, problem.integer("dim"))
     reserve = problem.profile.softmax_workspace_bytes
     x = recipe.contiguous("self")
-    y = recipe.kernel("softmax", (x,), params, reference=softmax_reference, reserve_bytes=reserve)
+    y = recipe.kernel(
+        "softmax",
+        (x,),
+        params,
+        reference=softmax_reference,
+        reserve_bytes=reserve,
+        leading=_leading(recipe, "self"),
+    )
     recipe.store(recipe.cast(y, recipe.desc("out").dtype, "out"), "out")
 
 
@@ -95,7 +107,12 @@ def _log_softmax(recipe: Recipe) -> None:
     reserve = problem.profile.softmax_workspace_bytes
     x = recipe.cast(recipe.contiguous("self"), recipe.desc("out").dtype, "self")
     y = recipe.kernel(
-        "log_softmax", (x,), params, reference=log_softmax_reference, reserve_bytes=reserve
+        "log_softmax",
+        (x,),
+        params,
+        reference=log_softmax_reference,
+        reserve_bytes=reserve,
+        leading=_leading(recipe, "self"),
     )
     recipe.store(y, "out")
 
@@ -113,7 +130,14 @@ def _backward(recipe: Recipe, kernel: str, reference: Callable[..., Any]) -> Non
     params = around_axis(recipe.desc("gradOutput").shape, problem.integer("dim"))
     reserve = problem.profile.softmax_workspace_bytes
     inputs = (recipe.contiguous("gradOutput"), recipe.contiguous("output"))
-    result = recipe.kernel(kernel, inputs, params, reference=reference, reserve_bytes=reserve)
+    result = recipe.kernel(
+        kernel,
+        inputs,
+        params,
+        reference=reference,
+        reserve_bytes=reserve,
+        leading=_leading(recipe, "gradOutput"),
+    )
     recipe.store(recipe.cast(result, recipe.desc("out").dtype, "out"), "out")
 
 

@@ -39,6 +39,10 @@ class Backend(Protocol):
         """Name of the implementation that would run `step` ("" for none), and who was refused."""
         ...
 
+    def divides(self, step: Step, params: tuple[int, ...]) -> bool:
+        """Whether a launch with `params`, for some rows of `step`, gives them the same bits."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:

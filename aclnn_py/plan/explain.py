@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from aclnn_py.plan.steps import WORKSPACE
@@ -27,6 +28,12 @@ def explain_plan(plan: Plan, *, refusals: bool = True) -> str:
         lines.append(f"     runs on {choice.backend}: {choice.implementation}")
         if refusals:
             lines += [f"     refused {item.candidate}: {item.reason}" for item in choice.refused]
+    lines += [
+        f"  fused: steps {chain.first + 1}-{chain.first + len(chain.parts)} run together, "
+        f"{chain.rows} rows at a time ({prod(chain.digits)} blocks, {chain.scratch_bytes} bytes "
+        "a thread instead of the workspace)"
+        for chain in plan.chains
+    ]
     lines.append("  workspace:" if plan.placements else "  workspace: none")
     for place in plan.placements:
         item = place.item

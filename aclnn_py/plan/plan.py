@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from aclnn_py.core.errors import INNER_FIND_KERNEL, operator_error
 from aclnn_py.plan.checks import run_checks
 from aclnn_py.plan.choose import Choice, NoImplementationError, choose
+from aclnn_py.plan.fuse import fuse
 from aclnn_py.plan.recipe import Recipe, check_storage
 from aclnn_py.plan.steps import WORKSPACE, Step
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from aclnn_py.core.desc import TensorDesc
     from aclnn_py.plan.choose import Backend
+    from aclnn_py.plan.fuse import Chain
     from aclnn_py.plan.problem import Problem
     from aclnn_py.plan.workspace import Placement
 
@@ -73,6 +75,8 @@ class Plan:
         Why ``aclSetAclOpExecutorRepeatable`` is refused; empty when it is not.
     hazards : tuple of (int, int)
         Slots that one step reads and writes directly: their memory must be the same or disjoint.
+    chains : tuple of Chain
+        Steps that run block by block where their tensors' memory allows it.
     """
 
     operator: str
@@ -84,6 +88,7 @@ class Plan:
     vendor_cacheable: bool = False
     not_repeatable: str = ""
     hazards: tuple[tuple[int, int], ...] = ()
+    chains: tuple[Chain, ...] = ()
 
     def explain(self) -> str:
         """Steps, kernels, refused candidates and workspace as text for people."""
@@ -122,11 +127,12 @@ def make_plan(problem: Problem, backends: Sequence[Backend]) -> Plan:
     problem.spec.recipe(recipe)
     check_storage(problem)
     steps, placements, total = recipe.finish()
+    choices = tuple([_choose(problem, step, backends) for step in steps])
     return Plan(
         operator=problem.spec.function,
         slots=_slots(problem, steps, recipe.captured_slots),
         steps=steps,
-        choices=tuple(_choose(problem, step, backends) for step in steps),
+        choices=choices,
         placements=placements,
         workspace_bytes=total,
         vendor_cacheable=problem.spec.dialect == "aclnn" and _vendor_caches(recipe, steps),
@@ -137,7 +143,19 @@ def make_plan(problem: Problem, backends: Sequence[Backend]) -> Plan:
             else ""
         ),
         hazards=_hazards(steps),
+        chains=_chains(steps, choices, backends) if problem.fuse and len(steps) > 1 else (),
     )
+
+
+def _chains(
+    steps: tuple[Step, ...], choices: tuple[Choice, ...], backends: Sequence[Backend]
+) -> tuple[Chain, ...]:
+    by_name = {backend.name: backend for backend in backends}
+
+    def divides(number: int, params: tuple[int, ...]) -> bool:
+        return by_name[choices[number].backend].divides(steps[number], params)
+
+    return fuse(steps, divides)
 
 
 def _choose(problem: Problem, step: Step, backends: Sequence[Backend]) -> Choice:

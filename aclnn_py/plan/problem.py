@@ -32,6 +32,8 @@ class Problem:
         The SoC whose rules hold.
     strict : bool
         Whether the project's own storage checks apply.
+    fuse : bool
+        Whether steps may run block by block.
     """
 
     spec: OpSpec
@@ -39,6 +41,7 @@ class Problem:
     attributes: Mapping[str, object]
     profile: SocProfile
     strict: bool = True
+    fuse: bool = True
 
     def desc(self, name: str) -> TensorDesc:
         """Description of a tensor that the null check has passed."""

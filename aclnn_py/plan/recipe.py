@@ -15,11 +15,12 @@ from aclnn_py.core.desc import row_major_strides
 from aclnn_py.core.errors import INNER_NULLPTR, PARAM_INVALID, operator_error
 from aclnn_py.core.rules import STRIDED_COPY_REFUSES, cast_supported
 from aclnn_py.plan.checks import shape_text
+from aclnn_py.plan.parts import Rows, place_of
 from aclnn_py.plan.steps import WORKSPACE, Operand, Step, strided_copy
 from aclnn_py.plan.workspace import Item, Placement, lay_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from aclnn_py.core.desc import TensorDesc
     from aclnn_py.core.dtype import DType
@@ -66,6 +67,10 @@ class _Draft:
     text: str
     shapes: tuple[tuple[int, ...], ...] = ()
     reference: Callable[..., Any] | None = None
+    dtypes: tuple[str, ...] = ()
+    leading: int = 0
+    position: int = -1
+    strides: tuple[Sequence[int], ...] = ()  # of a copy, source first
 
     def placed(self, offsets: dict[int, int]) -> Step:
         """The step, once it is known where each item lies."""
@@ -80,7 +85,20 @@ class _Draft:
             self.text,
             self.shapes,
             self.reference,
+            self.dtypes,
+            self._rows(),
         )
+
+    def _rows(self) -> Rows:
+        shape = self.reads[0].shape if self.strides else self.write.shape
+        dense = row_major_strides(shape)
+        values = (*self.reads, self.write)
+        strides = self.strides or [dense if value.shape == shape else None for value in values]
+        places = [
+            place_of(value.item, value.dtype.itemsize, shape, steps)
+            for value, steps in zip(values, strides, strict=True)
+        ]
+        return Rows(shape, self.leading, tuple(places), bool(self.strides), self.position)
 
 
 class Recipe:
@@ -155,7 +173,8 @@ class Recipe:
         key = f"{value.dtype.kernel}_{dtype.kernel or dtype.name.lower()}"
         result = self._new_item(f"cast to {dtype}", dtype, value.shape)
         text = f"{value.dtype} -> {dtype}, {prod(value.shape)} elements"
-        self._add("cast", "cast", key, (value,), result, (prod(value.shape),), text)
+        draft = self._add("cast", "cast", key, (value,), result, (prod(value.shape),), text)
+        draft.leading = len(value.shape)
         return result
 
     def kernel(
@@ -167,6 +186,9 @@ class Recipe:
         reference: Callable[..., Any],
         reserve_bytes: int = 0,
         shape: tuple[int, ...] | None = None,
+        dtype: DType | None = None,
+        leading: int = 0,
+        position: int = -1,
     ) -> Value:
         """A compute step whose output has the dtype and, if not told, the shape of its first input.
 
@@ -184,6 +206,13 @@ class Recipe:
             Workspace that the vendor's kernel declares for itself.
         shape : tuple of int, optional
             Of the output, where an operator reduces or broadcasts.
+        dtype : DType, optional
+            Of the output, for a kernel that computes in float32 and takes any types.
+        leading : int
+            How many of the result's first axes may be cut into blocks (see `aclnn_py.plan.fuse`):
+            ``params[0]`` is the product of these. Inputs of another shape go whole to every block.
+        position : int
+            Parameter that counts the elements before a block; -1 for none.
         """
         first = inputs[0]
         on_ai_cpu = first.dtype.name == "DOUBLE"
@@ -193,13 +222,16 @@ class Recipe:
                 Item(f"{name} kernel workspace", reserve_bytes, self._next, self._next)
             )
         result = self._new_item(
-            f"{name} result", first.dtype, first.shape if shape is None else shape
+            f"{name} result", dtype or first.dtype, first.shape if shape is None else shape
         )
         text = f"{first.dtype} {shape_text(first.shape)}, params {params}"
-        key = first.dtype.kernel or first.dtype.name.lower()
+        key = "f32" if dtype else first.dtype.kernel or first.dtype.name.lower()
         draft = self._add(name, name, key, inputs, result, params, text)
         draft.shapes = (*[value.shape for value in inputs], result.shape)
         draft.reference = reference
+        if dtype:
+            draft.dtypes = tuple([str(value.dtype.kernel) for value in (*inputs, result)])
+        draft.leading, draft.position = leading, position
         return result
 
     def store(self, value: Value, name: str) -> None:
@@ -231,12 +263,15 @@ class Recipe:
         desc = self.desc(name)
         itemsize = desc.dtype.itemsize
         target = _swap(_seen_strides(desc), axis)
-        copy = strided_copy(value.shape, row_major_strides(value.shape), target, itemsize)
+        dense = row_major_strides(value.shape)
+        copy = strided_copy(value.shape, dense, target, itemsize)
         shifted = value.byte_offset + copy.source_shift
         source = Value(value.dtype, value.shape, value.slot, value.item, shifted)
         text = f"{name}: {desc.dtype} {shape_text(value.shape)}, strides {shape_text(target)}"
         into = self._argument(name)
-        self._add("swap back", copy.kernel, f"b{itemsize}", (source,), into, copy.params, text)
+        key = f"b{itemsize}"
+        draft = self._add("swap back", copy.kernel, key, (source,), into, copy.params, text)
+        draft.leading, draft.strides = len(value.shape), (dense, target)
 
     def finish(self) -> tuple[tuple[Step, ...], tuple[Placement, ...], int]:
         """Final steps, workspace placements and workspace size [bytes]."""
@@ -279,25 +314,27 @@ class Recipe:
         return draft
 
     def _copy_step(self, role: str, source: Value, strides: tuple[int, ...], name: str) -> Value:
-        copy = strided_copy(
-            source.shape, strides, row_major_strides(source.shape), source.dtype.itemsize
-        )
+        dense = row_major_strides(source.shape)
+        copy = strided_copy(source.shape, strides, dense, source.dtype.itemsize)
         result = self._new_item(f"contiguous {name}", source.dtype, source.shape)
         text = f"{name}: {source.dtype} {shape_text(source.shape)}, strides {shape_text(strides)}"
         key = f"b{source.dtype.itemsize}"
-        self._add(role, copy.kernel, key, (source,), result, copy.params, text)
+        draft = self._add(role, copy.kernel, key, (source,), result, copy.params, text)
+        draft.leading, draft.strides = len(source.shape), (strides, dense)
         return result
 
     def _view_copy(self, value: Value, name: str, role: str = "view_copy") -> None:
         desc = self.desc(name)
         strides = row_major_strides(desc.shape) if desc.is_contiguous else desc.strides
         itemsize = desc.dtype.itemsize
-        copy = strided_copy(desc.shape, row_major_strides(desc.shape), strides, itemsize)
+        dense = row_major_strides(desc.shape)
+        copy = strided_copy(desc.shape, dense, strides, itemsize)
         shifted = value.byte_offset + copy.source_shift
         source = Value(value.dtype, value.shape, value.slot, value.item, shifted)
         text = f"{name}: {desc.dtype} {shape_text(desc.shape)}, strides {shape_text(strides)}"
         target = self._argument(name)
-        self._add(role, copy.kernel, f"b{itemsize}", (source,), target, copy.params, text)
+        draft = self._add(role, copy.kernel, f"b{itemsize}", (source,), target, copy.params, text)
+        draft.leading, draft.strides = len(desc.shape), (dense, strides)
 
     def _redirect(self, value: Value, name: str) -> None:
         target = self._argument(name)
@@ -305,8 +342,14 @@ class Recipe:
             if draft.write == value:
                 draft.write = target
                 self._items[value.item] = None
+                self._read_from(value, target)
                 return
         raise AssertionError(value)
+
+    def _read_from(self, value: Value, target: Value) -> None:
+        for draft in self._drafts:
+            if value in draft.reads:
+                draft.reads = tuple([target if read == value else read for read in draft.reads])
 
     def _refuse_strided_copy(self, name: str) -> None:
         desc, profile = self.desc(name), self.problem.profile
@@ -368,13 +411,9 @@ def check_storage(problem: Problem) -> None:
     """
     for param in problem.spec.tensors:
         desc = problem.desc(param.name)
-        sizes = (*desc.shape, *desc.storage_shape)
-        if any(size < 0 for size in sizes):
-            raise _bad_dims(problem, param.name, "has a negative dimension", "sizes >= 0")
-        limit = 2**63 - 1
-        itemsize = max(desc.dtype.itemsize, 1)
-        products = (desc.numel, desc.storage_numel, *(abs(edge) for edge in desc.extent))
-        if any(count * itemsize > limit for count in products):
+        if not desc.is_countable:
+            if any(size < 0 for size in (*desc.shape, *desc.storage_shape)):
+                raise _bad_dims(problem, param.name, "has a negative dimension", "sizes >= 0")
             raise _bad_dims(problem, param.name, "is too large", "at most 2**63 - 1 bytes")
         if problem.strict and not desc.fits_storage:
             raise _out_of_storage(problem, PARAM_INVALID, param.name)

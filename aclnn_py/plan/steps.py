@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from aclnn_py.plan.parts import Rows
+
 __all__ = ["WORKSPACE", "Operand", "Step", "StridedCopy", "strided_copy"]
 
 WORKSPACE = -1
@@ -52,6 +54,11 @@ class Step:
         Dense shapes of the operands, inputs first; only compute steps have them.
     reference : callable, optional
         The same step in NumPy: gets `params` and the inputs in a wide type, returns the output.
+    dtypes : tuple of str
+        Kernel names of the operands' types where they differ, inputs first: `reference` then gets
+        the inputs as they are.
+    rows : Rows, optional
+        How it can be done part by part.
     """
 
     name: str
@@ -63,6 +70,8 @@ class Step:
     text: str
     shapes: tuple[tuple[int, ...], ...] = ()
     reference: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+    dtypes: tuple[str, ...] = ()
+    rows: Rows | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

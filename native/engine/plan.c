@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "aclpy_status.h"
+#include "chain.h"
 #include "failure.h"
 #include "fault.h"
 #include "operator.h"
@@ -64,6 +65,13 @@ static int32_t check_(const aclpy_plan_desc *desc) {
     int32_t status = check_step_(desc, i);
     if (status != ACLPY_ACL_SUCCESS) return status;
   }
+  if (desc->n_chains < 0 || desc->n_chains > MOST_STEPS || (desc->n_chains > 0 && desc->chains == NULL)) {
+    return refuse_(desc, "chain count", desc->n_chains);
+  }
+  for (int32_t i = 0; i < desc->n_chains; i++) {
+    const char *fault = eng_chain_fault(desc, &desc->chains[i]);
+    if (fault != NULL) return refuse_(desc, fault, i);
+  }
   return ACLPY_ACL_SUCCESS;
 }
 
@@ -110,7 +118,22 @@ static void *copy_(const void *from, int32_t count, size_t size) {
   return to;
 }
 
+static bool copy_chains_(struct eng_plan *plan, const aclpy_plan_desc *desc) {
+  if (desc->n_chains == 0) return true;
+  plan->chains = eng_object_zalloc((size_t)desc->n_chains * sizeof(*plan->chains));
+  if (plan->chains == NULL) return false;
+  for (; plan->n_chains < desc->n_chains; plan->n_chains++) {
+    struct eng_chain *chain = &plan->chains[plan->n_chains];
+    if (eng_chain_copy(chain, &desc->chains[plan->n_chains], plan->steps)) continue;
+    eng_chain_free(chain);
+    return false;
+  }
+  return true;
+}
+
 static void free_parts_(struct eng_plan *plan) {
+  for (int32_t i = 0; i < plan->n_chains; i++) eng_chain_free(&plan->chains[i]);
+  free(plan->chains);
   free(plan->slots);
   free(plan->steps);
   free(plan->hazards);
@@ -132,7 +155,7 @@ static struct eng_plan *copy_plan_(const aclpy_plan_desc *desc) {
   plan->steps = copy_(desc->steps, desc->n_steps, sizeof(*desc->steps));
   plan->hazards = copy_(desc->hazards, desc->n_hazards, sizeof(*desc->hazards));
   if (plan->slots == NULL || plan->steps == NULL || plan->hazards == NULL || !copy_texts_(plan, desc) ||
-      !copy_params_(plan)) {
+      !copy_params_(plan) || !copy_chains_(plan, desc)) {
     free_parts_(plan);
     return NULL;
   }

@@ -9,6 +9,7 @@
 
 #include "handle_table.h"
 
+struct eng_chain;
 struct eng_stream;
 
 struct eng_plan {
@@ -17,12 +18,13 @@ struct eng_plan {
   uint32_t op;
   uint32_t flags;
   uint64_t workspace_bytes;
-  int32_t n_slots, n_steps, n_hazards;
+  int32_t n_slots, n_steps, n_hazards, n_chains;
   bool calls; /* some step is a call into foreign code */
   bool small; /* kernels only, at most 10 microseconds together: may run on the calling thread */
   aclpy_slot_desc *slots;
   aclpy_step_desc *steps;
   aclpy_hazard *hazards;
+  struct eng_chain *chains;
   char *texts;     /* the slots' names, then the refusal */
   int64_t *params; /* of all steps */
   const char *refusal;

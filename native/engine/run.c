@@ -4,13 +4,14 @@
 #include <inttypes.h>
 
 #include "aclpy_status.h"
+#include "chain.h"
 #include "failure.h"
 #include "operator.h"
 #include "plan.h"
 #include "pool.h"
 #include "stream.h"
 
-enum { PARALLEL_NS = 20000 };
+enum { PARALLEL_NS = 10000 };
 
 static int32_t no_scratch_(const struct eng_plan *plan, int64_t bytes) {
   return aclpy_fail(ACLPY_ACL_ERROR_RT_MEMORY_ALLOCATION, eng_operator_name(plan->op), "",
@@ -46,13 +47,29 @@ static int32_t run_call_(const struct eng_plan *plan, const aclpy_step_desc *ste
   return status;
 }
 
+static int32_t run_chain_(const struct eng_plan *plan, const struct eng_chain *chain, const uintptr_t *address,
+                          uintptr_t workspace) {
+  bool large = chain->cost_ns >= PARALLEL_NS;
+  if (eng_chain_run(plan, chain, address, workspace, large)) return ACLPY_ACL_SUCCESS;
+  return no_scratch_(plan, chain->thread_bytes);
+}
+
 int32_t eng_plan_run(const struct eng_plan *plan, struct eng_stream *stream, const uintptr_t *address,
                      uintptr_t workspace) {
+  const struct eng_chain *chain = plan->chains, *chains_end = chain + plan->n_chains;
   for (int32_t i = 0; i < plan->n_steps; i++) {
     const aclpy_step_desc *step = &plan->steps[i];
     if (i > 0 && eng_stopping()) return eng_fail_stopped(eng_operator_name(plan->op));
-    aclpy_kernel_args args;
-    for (int32_t operand = 0; operand < ACLPY_MAX_ARGS; operand++) args.addr[operand] = NULL;
+    if (chain < chains_end && chain->desc.first_step == i) {
+      const struct eng_chain *here = chain++;
+      if (eng_chain_apart(plan, here, address)) {
+        int32_t status = run_chain_(plan, here, address, workspace);
+        if (status != ACLPY_ACL_SUCCESS) return status;
+        i += here->desc.n_steps - 1;
+        continue;
+      }
+    }
+    aclpy_kernel_args args = {.parts = 1};
     for (int32_t operand = 0; operand < step->n_operands; operand++) {
       const aclpy_operand *place = &step->operands[operand];
       uintptr_t base = place->base == ACLPY_BASE_WORKSPACE ? workspace : address[place->base];

@@ -15,6 +15,7 @@ static void FN(backward_run)(const aclpy_kernel_args *args, int32_t pass, int64_
                              int logarithm) {
   aclpy_geometry g;
   if (aclpy_geometry_make(&g, args->params, sizeof(REAL), 2, sizeof(STORED), 3) != 0) return;
+  aclpy_geometry_whole(&g, args);
   if (g.mode == ACLPY_ROWS) FN(rows_run)(&g, args, begin, end, logarithm);
   if (g.mode == ACLPY_ROW_CHUNKS) FN(row_chunks_run)(&g, args, pass, begin, end, logarithm);
   if (g.mode == ACLPY_TILES) FN(tiles_run)(&g, args, begin, end, scratch, logarithm);

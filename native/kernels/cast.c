@@ -30,6 +30,7 @@ static int32_t cast_plan_(const int64_t *params, int32_t n_params, aclpy_kernel_
   shape->items[0] = aclpy_ceil_div(params[0], CAST_ITEM);
   shape->cost_ns = 20.0 + (double)params[0] * (ACLPY_ISA_RANK == 1 ? 1.5 : 0.4);
   shape->grain[0] = aclpy_grain(shape->cost_ns, shape->items[0]);
+  shape->order = 1;
   return 0;
 }
 

@@ -108,10 +108,10 @@ ACLPY_INLINE int aclpy_copy_make(aclpy_copy_geometry *g, const int64_t *params, 
 
 /* Whether lines are written past the caches: what moves is larger than the last of them, and lines of a transpose are
  * aligned. */
-ACLPY_INLINE int aclpy_copy_streams(const aclpy_copy_geometry *g, const unsigned char *to, int64_t bytes) {
-  if (g->elements * bytes <= aclpy_cache_bytes_last_level() / 2) return 0;
+ACLPY_INLINE int aclpy_copy_streams(const aclpy_copy_geometry *g, const aclpy_kernel_args *args, int64_t bytes) {
+  if (aclpy_whole_bytes(args, g->elements * bytes) <= aclpy_cache_bytes_last_level() / 2) return 0;
   if (!g->transposed) return 1;
-  uint64_t steps = (uint64_t)(uintptr_t)to | (uint64_t)g->row.to;
+  uint64_t steps = (uint64_t)(uintptr_t)args->addr[1] | (uint64_t)g->row.to;
   for (int32_t i = 0; i < g->rank; ++i) steps |= (uint64_t)g->dim[i].to;
   return steps % 64 == 0;
 }

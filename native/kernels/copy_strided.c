@@ -24,7 +24,7 @@ ACLPY_INLINE void copy_items_(const aclpy_kernel_args *args, int64_t begin, int6
                               block_fn block) {
   aclpy_copy_geometry g;
   if (aclpy_copy_make(&g, args->params, bytes) != 0) return;
-  const int streaming = aclpy_copy_streams(&g, args->addr[1], bytes);
+  const int streaming = aclpy_copy_streams(&g, args, bytes);
   for (int64_t item = begin; item < end; ++item) {
     const int64_t column_at = item % g.column_tiles * g.tile_columns;
     const int64_t row_at = item / g.column_tiles % g.row_tiles * g.tile_rows;
@@ -57,6 +57,7 @@ static int32_t copy_plan_(const int64_t *params, int32_t n_params, aclpy_kernel_
   if (g.transposed) each = 0.06 * (double)bytes;
   shape->cost_ns = 40.0 + (double)g.elements * each + (straight ? 5.0 * (double)(g.elements / g.column.n) : 0.0);
   shape->grain[0] = aclpy_grain(shape->cost_ns, shape->items[0]);
+  shape->order = 1;
   return 0;
 }
 

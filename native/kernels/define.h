@@ -19,6 +19,13 @@ ACLPY_INLINE int64_t aclpy_min_i64(int64_t a, int64_t b) { return a < b ? a : b;
 ACLPY_INLINE int64_t aclpy_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 ACLPY_INLINE int64_t aclpy_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
+/* Bytes of the whole problem of which a launch that moves `bytes` is a part. */
+ACLPY_INLINE int64_t aclpy_whole_bytes(const aclpy_kernel_args *args, int64_t bytes) {
+  int64_t whole = bytes;
+  if (args->parts > 1 && __builtin_mul_overflow(bytes, args->parts, &whole)) return INT64_MAX;
+  return whole;
+}
+
 /* Items of one thread should be worth the cost of waking it. */
 ACLPY_INLINE int64_t aclpy_grain(double cost_ns, int64_t items) {
   const double worth_ns = 8000.0;

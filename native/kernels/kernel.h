@@ -5,6 +5,10 @@
  * splits; `run` does items [begin, end) of one pass. Passes run one after another with a barrier between.
  * The split may depend on the parameters, never on the number of threads, so results are the same bits for
  * any thread count.
+ *
+ * A plan may run several steps block by block, so that what lies between them stays in the caches. A kernel takes
+ * part where its `plan` sets `order`: then params[0] counts rows (or elements), a block of rows has the same params
+ * with a smaller params[0], and the addresses of its first row. Copies are cut by their own parameters.
  */
 #ifndef ACLPY_KERNEL_H
 #define ACLPY_KERNEL_H
@@ -25,6 +29,8 @@ typedef struct aclpy_kernel_args {
   unsigned char *addr[ACLPY_MAX_ARGS]; /* inputs first, then outputs; exact start of element 0 of each view */
   unsigned char *scratch;              /* shape.scratch_bytes, shared by all passes of this launch */
   const int64_t *params;
+  int64_t parts; /* this launch is one of so many parts of a problem: sizes count times that where a kernel decides
+                    whether to write past the caches; 0 and 1: it is the whole */
 } aclpy_kernel_args;
 
 typedef struct aclpy_kernel_shape {
@@ -34,6 +40,7 @@ typedef struct aclpy_kernel_shape {
   int64_t scratch_bytes;           /* shared between passes; small: partial results only */
   int64_t thread_scratch_bytes;    /* private to each thread for the time of one `run` */
   double cost_ns;                  /* rough one-thread cost of the whole launch */
+  int32_t order; /* launches of one order give a row the same bits, however many rows they do; 0: never cut */
 } aclpy_kernel_shape;
 
 typedef void (*aclpy_kernel_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,

@@ -31,6 +31,7 @@ ACLPY_INLINE int32_t aclpy_reduction_plan(const aclpy_geometry *g, aclpy_kernel_
   const int chunked = g->mode == ACLPY_ROW_CHUNKS || g->mode == ACLPY_TILE_CHUNKS;
   const int64_t columns = g->outer * g->inner;
   shape->passes = chunked ? 3 : 1;
+  shape->order = chunked ? 0 : 1 + g->mode; /* how the sums of a row run */
   shape->items[0] = g->outer * g->tiles * (chunked ? g->chunks : 1);
   if (chunked) {
     shape->items[1] = columns;

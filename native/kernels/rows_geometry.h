@@ -4,8 +4,8 @@
  *   ROWS         inner == 1: an item is a row
  *   ROW_CHUNKS   inner == 1, few or very long rows: partial results per chunk, combine per row, write per chunk
  *   TILES        inner > 1: an item is a tile of columns, all n rows of it held in cache
- *   TILE_CHUNKS  inner > 1, few or very long columns: as ROW_CHUNKS, with tiles. Also for two operands where a tile would
- *                be so narrow that each of its rows is a line or two of some page: wide tiles are read twice instead
+ *   TILE_CHUNKS  inner > 1, few or very long columns: as ROW_CHUNKS, with tiles. Also for two operands where a
+ *                tile would be so narrow that each of its rows is a line or two of some page: wide tiles are read twice
  *
  * Where inner is small, `group` consecutive rows are seen as one virtual row of group * inner virtual columns (memory
  * is contiguous), so that vectors are full; the virtual columns of one real column are merged after each reduction.
@@ -19,12 +19,14 @@
 
 enum { ACLPY_ROWS = 0, ACLPY_ROW_CHUNKS, ACLPY_TILES, ACLPY_TILE_CHUNKS };
 enum { ACLPY_BLOCK = 2048, ACLPY_ROW_CHUNK = 16384, ACLPY_TILE_MAX = 512, ACLPY_CHUNK_ELEMENTS = 65536 };
-enum { ACLPY_TILE_NARROW = 64 /* columns of a tile of two operands below which reading twice is cheaper */ };
+enum { ACLPY_TILE_NARROW = 64 /* columns of a tile below which reading twice is cheaper */ };
+enum { ACLPY_TILE_SMALL = 1 << 20 /* elements of two operands that stay in the caches between two readings */ };
 enum { ACLPY_SCRATCH_MAX = 512 * 1024, ACLPY_SCRATCH_GOOD = 256 * 1024 };
 
 typedef struct aclpy_geometry {
   int mode;
   int streaming; /* write past the caches */
+  int64_t bytes; /* moved by the launch */
   int64_t outer, n, inner;
   int64_t group;   /* real rows in a virtual row */
   int64_t rows;    /* virtual rows */
@@ -47,8 +49,8 @@ ACLPY_INLINE void aclpy_geometry_rows_(aclpy_geometry *g, int64_t real_bytes) {
   g->chunk = ACLPY_ROW_CHUNK;
 }
 
-ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t real_bytes, int64_t held) {
-  real_bytes *= held;
+ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t bytes, int64_t operands) {
+  const int64_t real_bytes = bytes * operands;
   g->group = aclpy_max_i64(1, aclpy_min_i64(64 / g->inner, g->n));
   g->columns = g->group * g->inner;
   g->rows = aclpy_ceil_div(g->n, g->group);
@@ -56,8 +58,11 @@ ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t real_bytes, i
   const int64_t good = ACLPY_SCRATCH_GOOD / real_bytes / 16 / g->rows * 16;
   const int few = g->rows >= 4096 && g->outer <= 256 / g->inner;
   const int fits = g->group > 1 ? most >= aclpy_round16(g->columns) : most >= 16;
-  const int narrow = g->group == 1 && g->inner > 32 && held == 2 && good < aclpy_min_i64(g->inner, ACLPY_TILE_NARROW);
-  g->mode = few || narrow || !fits ? ACLPY_TILE_CHUNKS : ACLPY_TILES;
+  const int lean = g->group == 1 && g->inner > 32 && good < aclpy_min_i64(g->inner, ACLPY_TILE_NARROW);
+  const int narrow = lean && (operands == 2 || bytes == 4);
+  const int small = operands == 2 && bytes == 4 && g->group == 1 && g->inner > ACLPY_TILE_NARROW && g->rows >= 64 &&
+                    g->outer * g->n * g->inner <= ACLPY_TILE_SMALL;
+  g->mode = few || narrow || small || !fits ? ACLPY_TILE_CHUNKS : ACLPY_TILES;
   int64_t width = ACLPY_TILE_MAX;
   if (g->group > 1) {
     width = g->columns;
@@ -87,6 +92,7 @@ ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, i
              __builtin_mul_overflow(bytes, tensors * stored_bytes, &bytes)) {
     return -1;
   }
+  g->bytes = bytes;
   g->streaming = bytes > aclpy_cache_bytes_last_level();
   if (g->inner == 1) {
     aclpy_geometry_rows_(g, real_bytes);
@@ -95,6 +101,11 @@ ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, i
   }
   g->chunks = aclpy_ceil_div(g->rows, g->chunk);
   return 0;
+}
+
+/* What `run` knows and `plan` does not: the problem may be larger than this launch. */
+ACLPY_INLINE void aclpy_geometry_whole(aclpy_geometry *g, const aclpy_kernel_args *args) {
+  g->streaming = aclpy_whole_bytes(args, g->bytes) > aclpy_cache_bytes_last_level();
 }
 
 /* Rows of virtual row `row` that exist, times inner: the last virtual row may be short. */

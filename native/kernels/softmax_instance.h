@@ -7,6 +7,7 @@ static void FN(forward_run)(const aclpy_kernel_args *args, int32_t pass, int64_t
                             int logarithm) {
   aclpy_geometry g;
   if (aclpy_geometry_make(&g, args->params, sizeof(REAL), 1, sizeof(STORED), 2) != 0) return;
+  aclpy_geometry_whole(&g, args);
   if (g.mode == ACLPY_ROWS) FN(rows_run)(&g, args, begin, end, scratch, logarithm);
   if (g.mode == ACLPY_ROW_CHUNKS) FN(row_chunks_run)(&g, args, pass, begin, end, logarithm);
   if (g.mode == ACLPY_TILES) FN(tiles_run)(&g, args, begin, end, scratch, logarithm);
@@ -25,7 +26,7 @@ static int32_t FN(forward_plan)(const int64_t *params, int32_t n_params, aclpy_k
   aclpy_geometry g;
   memset(shape, 0, sizeof *shape);
   if (n_params != 3 || aclpy_geometry_make(&g, params, sizeof(REAL), 1, sizeof(STORED), 2) != 0) return -1;
-  const int64_t row = g.mode == ACLPY_ROWS && (g.streaming || !PLAIN) ? 2 * g.n : 0;
+  const int64_t row = g.mode == ACLPY_ROWS ? 2 * g.n : 0; /* a part of a larger problem streams, too */
   const int64_t tile = g.mode == ACLPY_TILES ? g.rows : g.mode == ACLPY_TILE_CHUNKS ? g.chunk : 0;
   shape->thread_scratch_bytes = (row + tile * g.stride) * (int64_t)sizeof(REAL);
   const double each = aclpy_forward_cost(sizeof(STORED), g.streaming);

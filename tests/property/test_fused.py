@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps done block by block give the bits of the steps done one after the other, in any memory."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+
+import hypothesis.strategies as st
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+
+import aclnn_py as acl
+from aclnn_native import lib
+from aclnn_py.core import settings
+from aclnn_py.plan import fuse
+from aclnn_py.twophase import make_plan, operator
+from support.invoke import execute
+from support.layouts import Layout, Placed, layout
+from support.problems import FORWARD, OPERATORS, random_inputs
+
+HALVES = [np.dtype(t) for t in (np.float16, ml_dtypes.bfloat16)]
+FLOATS = [np.dtype(np.float32), *HALVES]
+OUTS = [*FLOATS, np.dtype(np.float64), np.dtype(np.int8)]
+
+
+class Refused(Exception):
+    """The call is refused, with or without blocks."""
+
+
+def chains_of(name, tensors, dim):
+    """The chains that phase 1 plans for these tensors."""
+    descs = [tensor.desc for tensor in tensors]
+    return make_plan(operator(name).spec, descs, [dim]).chains
+
+
+@st.composite
+def permuted(draw, shape):
+    """Axes in any order, the last one now and then with gaps between its elements or rows."""
+    strides, extent = [0] * len(shape), 1
+    for axis in draw(st.permutations(range(len(shape)))):
+        stride = extent * draw(st.sampled_from((1, 1, 1, 2))) + draw(st.sampled_from((0, 0, 3)))
+        strides[axis], extent = stride, stride * shape[axis]
+    offset = draw(st.sampled_from((0, 0, 5)))
+    span = sum(stride * (size - 1) for stride, size in zip(strides, shape, strict=True))
+    return Layout(shape, tuple(strides), offset, offset + span + 1)
+
+
+@st.composite
+def problems(draw):
+    """Row counts that end anywhere in a block, in one to three leading axes."""
+    leading = draw(st.lists(st.integers(1, 40), min_size=1, max_size=3))
+    shape = (*leading, draw(st.sampled_from((1, 5, 16, 33, 100))))
+    name = draw(st.sampled_from(OPERATORS))
+    dtype = draw(st.sampled_from(FLOATS))
+    outs = OUTS[:-1] if name in FORWARD else OUTS
+    layouts = [draw(permuted(shape)) for _ in range(1 if name in FORWARD else 2)]
+    return {
+        "name": name, "shape": shape, "dim": draw(st.integers(0, len(shape) - 1)),
+        "dtype": dtype, "out_dtype": draw(st.one_of(st.just(dtype), st.sampled_from(outs))),
+        "layouts": layouts,
+        "out": draw(st.one_of(permuted(shape), st.sampled_from(layouts))),
+        "block_bytes": draw(st.sampled_from((256, 2048, 65536))),
+        "threads": draw(st.integers(1, 3)), "seed": draw(st.integers(0, 99)),
+    }  # fmt: skip
+
+
+@contextmanager
+def blocks(block_bytes, count):
+    """Another size of blocks and other threads for a while."""
+    threads, size = lib.aclpy_thread_count(), fuse.BLOCK_BYTES
+    fuse.BLOCK_BYTES = block_bytes
+    assert lib.aclpy_set_thread_count(count) == 0
+    yield
+    fuse.BLOCK_BYTES = size
+    assert lib.aclpy_set_thread_count(threads) == 0
+
+
+def both_ways(device, stream, problem, target_of):
+    """Whole storages after the run block by block and after the run step by step."""
+    arrays = random_inputs(
+        problem["name"], problem["shape"], problem["dtype"], problem["dim"], problem["seed"]
+    )
+    storages, chains = [], []
+    for fused in (True, False):
+        with settings.override(fuse=fused):
+            placed = [
+                Placed(device, spread, array.dtype, array)
+                for spread, array in zip(problem["layouts"], arrays, strict=True)
+            ]
+            base, target = target_of(placed)
+            tensors = [*(one.tensor for one in placed), target]
+            chains.append(chains_of(problem["name"], tensors, problem["dim"]))
+            try:
+                execute(device, stream, problem["name"], tensors, problem["dim"])
+            except acl.AclnnError as error:
+                # One step alone reads and writes memory that overlaps: refused either way.
+                if error.status != 161002 or "same start" not in str(error):
+                    raise
+                raise Refused from error
+            storages.append(base.numpy().tobytes())
+    assert chains[1] == ()
+    return storages, chains[0]
+
+
+@given(problem=problems())
+def test_blocks_give_the_bits_of_the_steps(device, stream, problem):
+    def separate(_):
+        out = Placed(device, problem["out"], problem["out_dtype"])
+        return out.base, out.tensor
+
+    with blocks(problem["block_bytes"], problem["threads"]):
+        (fused, plain), _ = both_ways(device, stream, problem, separate)
+    assert fused == plain
+
+
+@given(problem=problems(), position=st.integers(0, 1))
+def test_blocks_give_the_bits_of_the_steps_in_shared_memory(device, stream, problem, position):
+    """`out` lies in an input's memory, as the same view or as any other that fits there."""
+    spread, itemsize = problem["out"], problem["out_dtype"].itemsize
+
+    def shared(placed):
+        one = placed[position % len(placed)]
+        room = one.layout.storage * problem["dtype"].itemsize // itemsize
+        inside = spread if spread.storage <= room else layout("contiguous", problem["shape"])
+        if inside.storage > room:  # of a wider type, too: the input's very view
+            inside, kind = one.layout, problem["dtype"]
+        else:
+            kind = problem["out_dtype"]
+        address = acl.aclGetRawTensorAddr(one.base)
+        return one.base, acl.aclCreateTensor(
+            inside.shape, kind.name, inside.strides, inside.offset, 2, [inside.storage], address
+        )
+
+    with blocks(problem["block_bytes"], problem["threads"]), suppress(Refused):
+        (fused, plain), _ = both_ways(device, stream, problem, shared)
+        assert fused == plain
+
+
+def view_of(device, shape, strides, dtype="float32"):
+    storage = 1 + sum(step * (size - 1) for step, size in zip(strides, shape, strict=True))
+    return device.empty((storage,), dtype).view(shape, strides, 0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "out_strides", "out_dtype", "rows"),
+    [
+        pytest.param((128, 1024), (1, 128), (1024, 1), "float32", 16, id="gathers whole lines"),
+        pytest.param((128, 1024), (1024, 1), (1040, 1), "float32", 16, id="strided out"),
+        pytest.param((64, 4096), (4096, 1), (4096, 1), "float16", 4, id="cast of out"),
+        pytest.param((2, 40, 512), (20480, 1, 40), (20480, 512, 1), "float32", 16, id="inner cut"),
+        pytest.param((4, 8, 65536), (1, 262144, 4), (524288, 65536, 1), "float32", 0, id="no fit"),
+        pytest.param((100,), (2,), (1,), "float32", 0, id="one row"),
+    ],
+)
+def test_what_is_fused(device, shape, strides, out_strides, out_dtype, rows):
+    tensors = [view_of(device, shape, strides), view_of(device, shape, out_strides, out_dtype)]
+    chains = chains_of("Softmax", tensors, -1)
+    assert [chain.rows for chain in chains] == ([rows] if rows else [])
+    assert all(chain.scratch_bytes <= 512 * 1024 for chain in chains)
+
+
+def test_settings_and_explain_tell_of_blocks(device):
+    tensors = [view_of(device, (128, 1024), (1, 128)), view_of(device, (128, 1024), (1024, 1))]
+    descs = [tensor.desc for tensor in tensors]
+    spec = operator("Softmax").spec
+    assert "steps 1-2 run together, 16 rows at a time" in make_plan(spec, descs, [-1]).explain()
+    with settings.override(fuse=False):
+        assert "run together" not in make_plan(spec, descs, [-1]).explain()
