@@ -327,7 +327,7 @@ def _clashes(steps: Sequence[Step]) -> tuple[Clash, ...]:
                 touched[operand.base, len(touched)] = place
         if step.write.base != WORKSPACE:
             written.append((step.write.base, step.rows.places[-1]))
-    clashes = {}
+    clashes: dict[tuple[int, int], bool] = {}
     for slot, target in written:
         for (other, _), place in touched.items():
             if other == slot and place == target:
