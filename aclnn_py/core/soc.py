@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DEFAULT_SOC", "SOC_PROFILES", "SocProfile"]
+__all__ = ["DEFAULT_SOC", "SOC_ALIASES", "SOC_PROFILES", "SocProfile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,10 @@ class SocProfile:
     redirects_into_padded_out : bool
         Whether a contiguous ``out`` inside a larger storage is written directly; the older chips
         copy it from workspace.
+    allocation_padding_bytes : int
+        What ``aclrtMalloc`` adds to a request after rounding it up to 32.
+    peer_copies_need_access : bool
+        Whether copies between devices need ``aclrtDeviceEnablePeerAccess`` first.
     """
 
     name: str
@@ -40,6 +44,8 @@ class SocProfile:
     regbase: bool = False
     softmax_workspace_bytes: int = 0
     redirects_into_padded_out: bool = False
+    allocation_padding_bytes: int = 32
+    peer_copies_need_access: bool = True
 
 
 _RESERVE_950: Final = 16 * 1024 * 1024
@@ -47,7 +53,13 @@ _RESERVE_950: Final = 16 * 1024 * 1024
 _ROWS: Final = (
     SocProfile("Ascend910", "Ascend910A"),
     SocProfile("Ascend910B", "Ascend910B1", bf16=True, redirects_into_padded_out=True),
-    SocProfile("Ascend910_93", "Ascend910_9391", bf16=True, redirects_into_padded_out=True),
+    SocProfile(
+        "Ascend910_93",
+        "Ascend910_9391",
+        bf16=True,
+        redirects_into_padded_out=True,
+        peer_copies_need_access=False,
+    ),
     SocProfile(
         "Ascend950",
         "Ascend950PR",
@@ -55,6 +67,7 @@ _ROWS: Final = (
         regbase=True,
         softmax_workspace_bytes=_RESERVE_950,
         redirects_into_padded_out=True,
+        allocation_padding_bytes=0,
     ),
     SocProfile("Ascend910E", "Ascend910E", bf16=True, redirects_into_padded_out=True),
     SocProfile("Ascend310", "Ascend310"),
@@ -69,3 +82,7 @@ _ROWS: Final = (
 
 DEFAULT_SOC: Final = "Ascend910B"
 SOC_PROFILES: Final[Mapping[str, SocProfile]] = MappingProxyType({row.name: row for row in _ROWS})
+# Other spellings of `ACLNN_PY_SOC`, in lower case.
+SOC_ALIASES: Final[Mapping[str, str]] = MappingProxyType(
+    {"ascend910_95": "Ascend950", "ascend910a": "Ascend910", "ascend910b1": "Ascend910B"}
+)

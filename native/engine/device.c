@@ -12,7 +12,9 @@
 
 #include "aclpy_status.h"
 #include "context.h"
+#include "exception.h"
 #include "failure.h"
+#include "peer.h"
 #include "settings.h"
 #include "thread.h"
 
@@ -35,7 +37,9 @@ int32_t eng_device_check(int32_t device, const char *function, const char *argum
   if (device >= 0 && device < eng_settings.devices) return ACLPY_ACL_SUCCESS;
   return aclpy_fail(ACLPY_ACL_ERROR_RT_INVALID_DEVICEID, function, argument,
                     "a device from 0 to one below the device count",
-                    "aclrtGetDeviceCount says how many there are; ACLNN_PY_DEVICES emulates more",
+                    eng_settings.devices == eng_settings.physical_devices
+                        ? "aclrtGetDeviceCount says how many there are; ACLNN_PY_DEVICES emulates more"
+                        : "ASCEND_RT_VISIBLE_DEVICES hides devices, and those it leaves are numbered anew from 0",
                     "device %" PRId32 " of %" PRId32, device, eng_settings.devices);
 }
 
@@ -46,9 +50,28 @@ static struct eng_context *primary_(struct device_ *device, int32_t number, cons
 }
 
 int32_t aclpy_device_count(uint32_t *count) {
-  if (count == NULL) return eng_fail_null("aclrtGetDeviceCount", "count");
+  static const char function[] = "aclrtGetDeviceCount";
+  if (count == NULL) return eng_fail_null(function, "count");
+  if (eng_settings.devices == 0) {
+    return aclpy_fail(ACLPY_ACL_ERROR_RT_NO_DEVICE, function, "",
+                      "device numbers in ascending order, each once, separated by commas, in ASCEND_RT_VISIBLE_DEVICES",
+                      "unset ASCEND_RT_VISIBLE_DEVICES or correct its list before the program starts",
+                      "a list that leaves none of the %" PRId32 " devices", eng_settings.physical_devices);
+  }
   *count = (uint32_t)eng_settings.devices;
   return ACLPY_ACL_SUCCESS;
+}
+
+int32_t aclpy_primary_state(int32_t device, const void *flags, int32_t *active) {
+  static const char function[] = "aclrtGetPrimaryCtxState";
+  if (active == NULL) return eng_fail_null(function, "active");
+  if (flags != NULL) {
+    return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, function, "flags", "NULL", "pass NULL: flags are reserved",
+                      "a pointer");
+  }
+  int32_t status = eng_device_check(device, function, "deviceId");
+  if (status == ACLPY_ACL_SUCCESS) *active = eng_device_epoch(device) != 0;
+  return status;
 }
 
 int32_t aclpy_set_device(int32_t device) {
@@ -76,6 +99,12 @@ int32_t aclpy_set_device(int32_t device) {
   return ACLPY_ACL_SUCCESS;
 }
 
+/* What does not outlive the primary context. Under the lock. */
+static void forget_(int32_t device) {
+  eng_peer_forget(device);
+  eng_exception_forget(device);
+}
+
 static int32_t reset_(int32_t device, const char *function, bool force) {
   if (eng_stopping()) return eng_fail_stopped(function);
   int32_t status = eng_device_check(device, function, "deviceId");
@@ -92,6 +121,7 @@ static int32_t reset_(int32_t device, const char *function, bool force) {
   struct eng_context *streams_of = NULL, *ended = NULL;
   if (entry->set_count == 0) {
     atomic_store(&entry->epoch, 0);
+    if (entry->noun_count == 0) forget_(device);
     streams_of = entry->primary;
     eng_retain(&streams_of->head);
     if (entry->noun_count == 0) {
@@ -143,6 +173,7 @@ int32_t aclpy_primary_release(aclpy_handle ctx) {
     held = entry->primary == context && entry->noun_count > 0;
     if (held) last = --entry->noun_count == 0;
     if (last && entry->set_count == 0) {
+      forget_(context->device);
       ended = context;
       entry->primary = NULL;
     }
@@ -157,6 +188,15 @@ int32_t aclpy_primary_release(aclpy_handle ctx) {
   if (held) return ACLPY_ACL_SUCCESS;
   return aclpy_fail(ACLPY_ACL_ERROR_RT_INVALID_HANDLE, function, "context", "a primary context that is still held",
                     "close a device once", "context 0x%" PRIx64 ", %s", ctx, eng_handle_past_text(ENG_CONTEXT, ctx));
+}
+
+static _Atomic int32_t default_ = -1;
+
+void eng_device_set_default(int32_t device) { atomic_store(&default_, device); }
+
+bool eng_device_use_default(void) {
+  int32_t device = atomic_load(&default_);
+  return device >= 0 && aclpy_set_device(device) == ACLPY_ACL_SUCCESS;
 }
 
 void eng_devices_before_fork(void) { pthread_mutex_lock(&lock_); }

@@ -377,46 +377,6 @@ typedef struct aclpy_chain_desc {
   const aclpy_clash *clashes; /* copied */
 } aclpy_chain_desc;
 
-/* A chain: consecutive steps that may run block by block. A block is a range of rows, numbered by digits, the last of
- * which counts pieces of one axis: its last piece may be short. */
-enum { ACLPY_CHAIN_DIGITS = 8, ACLPY_CHAIN_STEPS = 16 };
-
-typedef struct aclpy_part_operand {
-  int64_t scratch; /* bytes into the thread's buffer; negative: the step's own operand, moved on by `advance` */
-  int64_t advance[ACLPY_CHAIN_DIGITS]; /* bytes from one block to the next along each digit */
-} aclpy_part_operand;
-
-/* How one step does a block; [0] a whole one, [1] the last along the last digit. */
-typedef struct aclpy_part_desc {
-  int32_t n_params[2];
-  const int64_t *params[2]; /* copied */
-  int64_t items[2];
-  int64_t thread_scratch_bytes; /* of the kernel itself */
-  int64_t parts;                /* aclpy_kernel_args.parts */
-  int32_t position;             /* parameter that the index of the block's first element is added to; -1: none */
-  int64_t position_advance[ACLPY_CHAIN_DIGITS]; /* elements */
-  aclpy_part_operand operands[ACLPY_MAX_ARGS];
-} aclpy_part_desc;
-
-/* Slots that a chain reads and writes, or writes twice. Where their memory overlaps, its steps run one after the other
- * instead; unless both views have one layout and start at the same byte. */
-typedef struct aclpy_clash {
-  int32_t slot;
-  int32_t written_slot;
-  int32_t same_layout;
-} aclpy_clash;
-
-typedef struct aclpy_chain_desc {
-  int32_t first_step;
-  int32_t n_steps;
-  int32_t n_digits;
-  int64_t digits[ACLPY_CHAIN_DIGITS];
-  int64_t scratch_bytes;        /* of the thread's buffer */
-  const aclpy_part_desc *parts; /* one a step; copied */
-  int32_t n_clashes;
-  const aclpy_clash *clashes; /* copied */
-} aclpy_chain_desc;
-
 typedef struct aclpy_plan_desc {
   uint32_t op; /* from aclpy_operator_id */
   uint32_t flags;
@@ -428,8 +388,6 @@ typedef struct aclpy_plan_desc {
   int32_t n_hazards;
   const aclpy_hazard *hazards;
   const char *refusal; /* NULL; else why aclSetAclOpExecutorRepeatable is refused, for the message */
-  int32_t n_chains;
-  const aclpy_chain_desc *chains; /* in the order of their steps, none in common; copied */
   int32_t n_chains;
   const aclpy_chain_desc *chains; /* in the order of their steps, none in common; copied */
 } aclpy_plan_desc;

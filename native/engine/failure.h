@@ -27,6 +27,8 @@ int32_t eng_failure_report(const struct eng_failure *failure);
 
 /* Puts a finished error into the thread's last error and recent messages; returns its status. */
 int32_t eng_error_keep(const aclpy_error *error);
+/* For aclrtGetLastError of the calling thread, if it is of the kind that is kept there. */
+void eng_error_remember(int32_t status);
 /* The common refusals. */
 int32_t eng_fail_stopped(const char *function);
 int32_t eng_fail_null(const char *function, const char *argument);

@@ -10,11 +10,15 @@
 #include <string.h>
 
 #include "aclpy_status.h"
+#include "context.h"
+#include "device.h"
 #include "failure.h"
+#include "hooks.h"
 #include "json.h"
 #include "message.h"
 #include "park.h"
 #include "process.h"
+#include "soc.h"
 
 enum { LARGEST_CONFIG = 1 << 20 };
 
@@ -47,59 +51,86 @@ static uint64_t hash_(const char *text) {
   return hash;
 }
 
+/* What the file says, as far as it concerns the engine. */
+struct config_ {
+  char *text; /* NULL without a file */
+  uint64_t content;
+  bool process_wide;
+  int32_t device; /* -1: none */
+};
+
+/* A device number, or a refusal: other text is no attribute of the file, another number no device. */
+static int32_t default_device_(struct config_ *config, const char *text) {
+  char value[16];
+  if (!eng_json_value(text, "defaultDevice", "default_device", value, sizeof(value))) return ACLPY_ACL_SUCCESS;
+  char *end = NULL;
+  long device = strtol(value, &end, 10);
+  if (value[0] == 0 || *end != 0 || value[0] == '+' || value[0] == ' ' || device < INT32_MIN || device > INT32_MAX) {
+    return aclpy_fail(ACLPY_ACL_ERROR_FILE_ATTR_INVALID, "aclInit", "configPath",
+                      "a whole number as defaultDevice.default_device", "name a device, such as \"0\"", "%s", value);
+  }
+  int32_t status = eng_device_check((int32_t)device, "aclInit", "configPath");
+  if (status == ACLPY_ACL_SUCCESS) config->device = (int32_t)device;
+  return status;
+}
+
 /* An absent file and an empty object mean the same: no settings. */
-static int32_t load_(const char *path, uint64_t *content, bool *process_wide) {
+static int32_t load_(const char *path, struct config_ *config) {
   static const char function[] = "aclInit";
-  *content = 0;
-  *process_wide = false;
   if (path == NULL || path[0] == 0) return ACLPY_ACL_SUCCESS;
-  char *text = read_file_(path);
+  char *text = config->text = read_file_(path);
   if (text == NULL) {
     return aclpy_fail(ACLPY_ACL_ERROR_INVALID_FILE, function, "configPath", "the path of a readable JSON file, or NULL",
                       "check the path, or pass NULL", "%.200s: %s", path, strerror(errno));
   }
-  bool good = eng_json_is_object(text);
-  char mode[8];
-  if (good) {
-    *process_wide = eng_json_value(text, "err_msg_mode", NULL, mode, sizeof(mode)) && strcmp(mode, "1") == 0;
-    const char *inside = text + strspn(text, " \t\r\n{");
-    if (*inside != '}') *content = hash_(text);
+  if (!eng_json_is_object(text)) {
+    return aclpy_fail(ACLPY_ACL_ERROR_PARSE_FILE, function, "configPath", "a file that holds one JSON object",
+                      "an empty object {} is enough", "%.200s, which is no JSON object", path);
   }
-  free(text);
-  if (good) return ACLPY_ACL_SUCCESS;
-  return aclpy_fail(ACLPY_ACL_ERROR_PARSE_FILE, function, "configPath", "a file that holds one JSON object",
-                    "an empty object {} is enough", "%.200s, which is no JSON object", path);
+  char mode[8];
+  config->process_wide = eng_json_value(text, "err_msg_mode", NULL, mode, sizeof(mode)) && strcmp(mode, "1") == 0;
+  const char *inside = text + strspn(text, " \t\r\n{");
+  if (*inside != '}') config->content = hash_(text);
+  return default_device_(config, text);
 }
 
-static int32_t count_up_(uint64_t content, bool process_wide) {
+static int32_t count_up_(const struct config_ *config) {
   if (count_ > 0) {
     count_++;
     return aclpy_fail(ACLPY_ACL_ERROR_REPEAT_INITIALIZE, "aclInit", "", "one call in the whole process",
                       "nothing: it has been counted, and as many aclFinalizeReference calls undo it",
                       "call number %" PRIu64 " without aclFinalize in between", count_);
   }
-  if (configured_ && content != content_) {
+  if (configured_ && config->content != content_) {
     return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, "aclInit", "configPath",
                       "the settings of the process's first aclInit", "pass the same file again",
                       "other settings after aclFinalize");
   }
   configured_ = true;
-  content_ = content;
+  content_ = config->content;
   count_ = 1;
   finalized_ = false;
-  eng_messages_set_process_wide(process_wide);
+  eng_messages_set_process_wide(config->process_wide);
+  eng_device_set_default(config->device);
   return ACLPY_ACL_SUCCESS;
 }
 
 int32_t aclpy_init(const char *config_path) {
   if (eng_stopping()) return eng_fail_stopped("aclInit");
-  uint64_t content;
-  bool process_wide;
-  int32_t status = load_(config_path, &content, &process_wide);
-  if (status != ACLPY_ACL_SUCCESS) return status;
-  pthread_mutex_lock(&lock_);
-  status = count_up_(content, process_wide);
-  pthread_mutex_unlock(&lock_);
+  if (eng_soc() == NULL) {
+    return aclpy_fail(ACLPY_ACL_ERROR_INTERNAL_ERROR, "aclInit", "", "a known chip in ACLNN_PY_SOC",
+                      "unset ACLNN_PY_SOC, or name a profile such as Ascend910B", "%.60s", getenv("ACLNN_PY_SOC"));
+  }
+  struct config_ config = {.device = -1};
+  int32_t status = load_(config_path, &config);
+  if (status == ACLPY_ACL_SUCCESS) {
+    pthread_mutex_lock(&lock_);
+    status = count_up_(&config);
+    pthread_mutex_unlock(&lock_);
+    const char *text = config.text != NULL ? config.text : "";
+    if (status == ACLPY_ACL_SUCCESS) status = eng_hooks_init(text, strlen(text));
+  }
+  free(config.text);
   return status;
 }
 
@@ -108,23 +139,32 @@ static int32_t refuse_repeat_(const char *function) {
                     "leave the second call out", "a call after everything was finalised");
 }
 
+/* Under the lock. Settings of the file end with the last aclFinalize; objects stay what they are. */
+static void tear_down_(void) {
+  finalized_ = true;
+  count_ = 0;
+  eng_device_set_default(-1);
+}
+
 int32_t aclpy_finalize(void) {
   pthread_mutex_lock(&lock_);
   bool repeated = finalized_;
-  finalized_ = true;
-  count_ = 0;
+  if (!repeated) tear_down_();
   pthread_mutex_unlock(&lock_);
-  return repeated ? refuse_repeat_("aclFinalize") : ACLPY_ACL_SUCCESS;
+  return repeated ? refuse_repeat_("aclFinalize") : eng_hooks_finalize();
 }
 
 int32_t aclpy_finalize_reference(uint64_t *count) {
   pthread_mutex_lock(&lock_);
   bool none = count_ == 0;
-  if (!none && --count_ == 0) finalized_ = true;
+  bool last = count_ == 1;
+  if (count_ > 1) count_--;
+  if (last) tear_down_();
   uint64_t left = count_;
   pthread_mutex_unlock(&lock_);
   if (count != NULL) *count = left;
-  return none ? refuse_repeat_("aclFinalizeReference") : ACLPY_ACL_SUCCESS;
+  if (none) return refuse_repeat_("aclFinalizeReference");
+  return last ? eng_hooks_finalize() : ACLPY_ACL_SUCCESS;
 }
 
 /* Whatever the file, the vendor's answer is 0; nothing in it concerns us. */

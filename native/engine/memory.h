@@ -32,6 +32,8 @@ struct eng_memory {
   atomic_int waiters;
   bool waiting;                        /* a waiter is turning the epoch; under the waiters' lock */
   struct eng_failure *_Atomic failure; /* of a task that touched it; first one kept; written under the same lock */
+  bool managed;                        /* aclrtMemAllocManaged */
+  uint32_t registration;               /* flags of aclrtHostRegister; the bytes are then the program's own */
   uint64_t exports;                    /* owners by aclpy_memory_retain; under the registry's lock */
 };
 
@@ -48,6 +50,14 @@ static inline struct eng_memory *eng_hold_memory(eng_hold hold) { return (struct
 /* Keeps the failure for aclpy_memory_wait. */
 void eng_memory_fail(struct eng_memory *memory, struct eng_failure *failure);
 
+/* An allocation of `kind`, or with `bytes` other than 0 a record over memory that is the program's own. NULL: no
+ * memory, or the limit is reached. */
+struct eng_memory *eng_memory_new(const struct eng_memory *like);
+/* Pinned memory that no address leads to: for bytes on their way. The caller's reference is the only one. */
+struct eng_memory *eng_memory_stage(int32_t device, size_t size);
+/* Waits for the queued tasks that touch it; false: not from inside a task. */
+bool eng_memory_settle(struct eng_memory *memory);
+
 /* What is known of an address that is in no live allocation, for messages: "freed already, ...". */
 void eng_memory_describe(uintptr_t address, char *text, size_t room);
 
@@ -60,9 +70,12 @@ void eng_bytes_after_fork(void);
 /* Whether the process has memory at all of these addresses; says nothing of whose it is. */
 bool eng_bytes_mapped(uintptr_t address, size_t count);
 uint64_t eng_bytes_limit(int32_t device);
+/* Device memory in use, and the most there ever was. */
+void eng_bytes_used(int32_t device, uint64_t *now, uint64_t *most);
 
 /* registry.c: live allocations by address, freed ones for messages. */
-bool eng_registry_add(struct eng_memory *memory);
+bool eng_registry_add(struct eng_memory *memory); /* false: no memory, or it overlaps another one */
+bool eng_registry_overlaps(uintptr_t address, size_t size);
 /* Removes the allocation that starts at `address` and is of this kind: ends its handle and returns it with the
  * registry's reference. NULL otherwise. */
 struct eng_memory *eng_registry_take(uintptr_t address, int32_t kind);

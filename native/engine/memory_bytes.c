@@ -19,7 +19,8 @@ static const size_t HUGE_PAGE = (size_t)2 << 20;
 
 static _Atomic uint64_t used_;                         /* all devices and pinned memory */
 static _Atomic uint64_t device_used_[ENG_MAX_DEVICES]; /* device memory alone */
-static _Atomic uint64_t machine_bytes_;                /* 0: not asked yet */
+static _Atomic uint64_t device_peak_[ENG_MAX_DEVICES];
+static _Atomic uint64_t machine_bytes_; /* 0: not asked yet */
 
 static uint64_t read_limit_(const char *path) {
   FILE *file = fopen(path, "re");
@@ -87,7 +88,13 @@ static bool charge_(_Atomic uint64_t *counter, uint64_t bytes, uint64_t limit) {
 static bool charge_both_(const struct eng_memory *memory) {
   if (!charge_(&used_, memory->reserved, machine_limit_())) return false;
   if (memory->kind != ACLPY_MEMORY_DEVICE) return true;
-  if (charge_(&device_used_[memory->device], memory->reserved, eng_bytes_limit(memory->device))) return true;
+  if (charge_(&device_used_[memory->device], memory->reserved, eng_bytes_limit(memory->device))) {
+    uint64_t now = atomic_load(&device_used_[memory->device]);
+    uint64_t most = atomic_load_explicit(&device_peak_[memory->device], memory_order_relaxed);
+    while (now > most && !atomic_compare_exchange_weak(&device_peak_[memory->device], &most, now)) {
+    }
+    return true;
+  }
   atomic_fetch_sub(&used_, memory->reserved);
   return false;
 }
@@ -95,6 +102,11 @@ static bool charge_both_(const struct eng_memory *memory) {
 static void discharge_(const struct eng_memory *memory) {
   atomic_fetch_sub(&used_, memory->reserved);
   if (memory->kind == ACLPY_MEMORY_DEVICE) atomic_fetch_sub(&device_used_[memory->device], memory->reserved);
+}
+
+void eng_bytes_used(int32_t device, uint64_t *now, uint64_t *most) {
+  *now = atomic_load(&device_used_[device]);
+  *most = atomic_load(&device_peak_[device]);
 }
 
 /* Large blocks start at a huge page: fewer page faults and address translations for the kernels. */
@@ -129,6 +141,7 @@ bool eng_bytes_alloc(struct eng_memory *memory) {
 }
 
 void eng_bytes_free(struct eng_memory *memory) {
+  if (memory->kind == ACLPY_MEMORY_REGISTERED) return;
   if (memory->mapping != NULL) {
     munmap(memory->mapping, memory->mapping_size);
   } else {
@@ -150,5 +163,8 @@ uint64_t aclpy_memory_in_use(void) { return atomic_load(&used_); }
 
 void eng_bytes_after_fork(void) {
   atomic_store(&used_, 0);
-  for (int i = 0; i < ENG_MAX_DEVICES; i++) atomic_store(&device_used_[i], 0);
+  for (int i = 0; i < ENG_MAX_DEVICES; i++) {
+    atomic_store(&device_used_[i], 0);
+    atomic_store(&device_peak_[i], 0);
+  }
 }

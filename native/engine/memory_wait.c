@@ -92,6 +92,13 @@ static bool busy_(struct eng_memory *memory) {
   return atomic_load(&memory->pending[0]) != 0 || atomic_load(&memory->pending[1]) != 0;
 }
 
+bool eng_memory_settle(struct eng_memory *memory) {
+  if (!busy_(memory)) return true;
+  if (eng_self()->worker_of != NULL) return false;
+  await_(memory);
+  return true;
+}
+
 static int32_t report_(struct eng_memory *memory) {
   if (atomic_load(&memory->failure) == NULL) return ACLPY_ACL_SUCCESS;
   pthread_mutex_lock(&lock_);

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine.h"
+#include "failure.h"
 #include "text.h"
 #include "thread.h"
 
@@ -56,6 +56,7 @@ static void put_(struct eng_messages *box, int32_t status, const char *text) {
 
 void aclpy_error_push(int32_t status, const char *text) {
   if (text == NULL) return;
+  eng_error_remember(status);
   if (atomic_load(&process_wide_)) {
     pthread_mutex_lock(&process_lock_);
     put_(&process_box_, status, text);

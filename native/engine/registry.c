@@ -42,11 +42,34 @@ static struct eng_memory *lookup_(uintptr_t address) {
   return node == NULL ? NULL : *node;
 }
 
+/* Under the lock. The system has given the same bytes to somebody else, so the program freed them without a word. */
+static void evict_(struct eng_memory *stale) {
+  tdelete(stale, &tree_, compare_);
+  (void)eng_handle_close(ENG_MEMORY, stale->handle, false);
+  eng_release(&stale->head);
+}
+
 bool eng_registry_add(struct eng_memory *memory) {
   pthread_mutex_lock(&lock_);
   struct eng_memory *const *node = tsearch(memory, &tree_, compare_);
+  while (node != NULL && *node != memory && (*node)->kind == ACLPY_MEMORY_REGISTERED &&
+         memory->kind != ACLPY_MEMORY_REGISTERED) {
+    evict_(*node);
+    node = tsearch(memory, &tree_, compare_);
+  }
+  bool added = node != NULL && *node == memory;
   pthread_mutex_unlock(&lock_);
-  return node != NULL;
+  return added;
+}
+
+bool eng_registry_overlaps(uintptr_t address, size_t size) {
+  struct eng_memory probe;
+  probe.base = address;
+  probe.size = size;
+  pthread_mutex_lock(&lock_);
+  bool found = tfind(&probe, &tree_, compare_) != NULL;
+  pthread_mutex_unlock(&lock_);
+  return found;
 }
 
 struct eng_memory *eng_registry_take(uintptr_t address, int32_t kind) {
@@ -98,7 +121,10 @@ bool eng_memory_ends_before(uintptr_t address, size_t *size) {
   return found != NULL;
 }
 
-static const char *kind_name_(int32_t kind) { return kind == ACLPY_MEMORY_HOST ? "pinned host" : "device"; }
+static const char *kind_name_(int32_t kind) {
+  if (kind == ACLPY_MEMORY_REGISTERED) return "registered host";
+  return kind == ACLPY_MEMORY_HOST ? "pinned host" : "device";
+}
 
 void eng_memory_describe(uintptr_t address, char *text, size_t room) {
   pthread_mutex_lock(&lock_);

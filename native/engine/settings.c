@@ -14,8 +14,12 @@
 
 enum { VENDOR_LIMIT = 10000, VENDOR_LIMIT_MAX = 10000000 };
 
-struct eng_settings eng_settings = {
-    .strict = true, .inline_runs = true, .vendor_cache = true, .vendor_limit = VENDOR_LIMIT, .devices = 1};
+struct eng_settings eng_settings = {.strict = true,
+                                    .inline_runs = true,
+                                    .vendor_cache = true,
+                                    .vendor_limit = VENDOR_LIMIT,
+                                    .devices = 1,
+                                    .physical_devices = 1};
 
 /* A whole number in [low, high], or `otherwise` for anything else. */
 static int64_t number_(const char *name, int64_t low, int64_t high, int64_t otherwise) {
@@ -46,6 +50,27 @@ static int default_threads_(void) {
   return (int)number_("ACLNN_PY_THREADS", 1, ENG_MAX_THREADS, usable < ENG_MAX_THREADS ? usable : ENG_MAX_THREADS);
 }
 
+/* How many devices the list leaves: all when there is none, none when it is malformed, out of order or too high. */
+static int32_t visible_devices_(const char *list, int32_t physical) {
+  int32_t count = 0;
+  if (list == NULL) {
+    for (; count < physical; count++) eng_settings.visible[count] = count;
+    return count;
+  }
+  for (const char *at = list;; at++) {
+    if (*at < '0' || *at > '9') return 0;
+    char *end = NULL;
+    errno = 0;
+    long device = strtol(at, &end, 10);
+    if (errno != 0 || device >= physical) return 0;
+    if (count > 0 && device <= eng_settings.visible[count - 1]) return 0;
+    eng_settings.visible[count++] = (int32_t)device;
+    if (*end == 0) return count;
+    if (*end != ',') return 0;
+    at = end;
+  }
+}
+
 __attribute__((constructor)) static void read_environment_(void) {
   atomic_store(&eng_settings.strict, switch_("ACLNN_PY_STRICT"));
   atomic_store(&eng_settings.inline_runs, switch_("ACLNN_PY_INLINE"));
@@ -53,7 +78,8 @@ __attribute__((constructor)) static void read_environment_(void) {
   atomic_store(&eng_settings.vendor_limit, number_("ACLNN_CACHE_LIMIT", 0, VENDOR_LIMIT_MAX, VENDOR_LIMIT));
   atomic_store(&eng_settings.threads, default_threads_());
   atomic_store(&eng_settings.device_memory, (uint64_t)number_("ACLNN_PY_DEVICE_MEMORY", 0, INT64_MAX, 0));
-  eng_settings.devices = (int32_t)number_("ACLNN_PY_DEVICES", 1, ENG_MAX_DEVICES, 1);
+  eng_settings.physical_devices = (int32_t)number_("ACLNN_PY_DEVICES", 1, ENG_MAX_DEVICES, 1);
+  eng_settings.devices = visible_devices_(getenv("ASCEND_RT_VISIBLE_DEVICES"), eng_settings.physical_devices);
 }
 
 void aclpy_set_strict(int32_t strict) { atomic_store(&eng_settings.strict, strict != 0); }

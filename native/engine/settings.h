@@ -11,13 +11,15 @@
 enum { ENG_MAX_DEVICES = 64, ENG_MAX_THREADS = 1024 };
 
 struct eng_settings {
-  atomic_bool strict;             /* ACLNN_PY_STRICT */
-  atomic_bool inline_runs;        /* ACLNN_PY_INLINE: small kernels may run on the calling thread */
-  atomic_bool vendor_cache;       /* off with DISABLE_L2_CACHE */
-  _Atomic int64_t vendor_limit;   /* ACLNN_CACHE_LIMIT */
-  atomic_int threads;             /* ACLNN_PY_THREADS or the affinity mask */
-  int32_t devices;                /* ACLNN_PY_DEVICES; fixed after loading */
-  _Atomic uint64_t device_memory; /* ACLNN_PY_DEVICE_MEMORY; 0: what the machine has */
+  atomic_bool strict;           /* ACLNN_PY_STRICT */
+  atomic_bool inline_runs;      /* ACLNN_PY_INLINE: small kernels may run on the calling thread */
+  atomic_bool vendor_cache;     /* off with DISABLE_L2_CACHE */
+  _Atomic int64_t vendor_limit; /* ACLNN_CACHE_LIMIT */
+  atomic_int threads;           /* ACLNN_PY_THREADS or the affinity mask */
+  int32_t devices;          /* those that ASCEND_RT_VISIBLE_DEVICES leaves of ACLNN_PY_DEVICES; fixed after loading */
+  int32_t physical_devices; /* ACLNN_PY_DEVICES */
+  int32_t visible[ENG_MAX_DEVICES]; /* physical number of each device */
+  _Atomic uint64_t device_memory;   /* ACLNN_PY_DEVICE_MEMORY; 0: what the machine has */
 };
 
 extern struct eng_settings eng_settings;

@@ -6,6 +6,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 
 #include "fault.h"
 #include "message.h"
@@ -86,4 +90,14 @@ int64_t eng_clock_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+uint32_t eng_thread_number(void) {
+#if defined(__linux__)
+  return (uint32_t)syscall(SYS_gettid);
+#else
+  uint64_t number = 0;
+  pthread_threadid_np(NULL, &number);
+  return (uint32_t)number;
+#endif
 }

@@ -39,6 +39,8 @@ struct eng_thread {
   aclpy_handle last_executor;                  /* of this thread's latest phase 1 */
   aclpy_handle memory_hints[ENG_MEMORY_HINTS]; /* allocation an address was found in, by a hash of the address */
   aclpy_error error;
+  int32_t runtime_error;        /* aclrtGetLastError */
+  int32_t runtime_error_before; /* the one that it replaced: a failed task takes its own back (error.c) */
   bool attached;
 };
 
@@ -57,5 +59,7 @@ bool eng_thread_scratch(size_t size, void **data);
 void eng_scratch_free(struct eng_scratch *scratch);
 
 int64_t eng_clock_ns(void);
+/* The system's number of the calling thread. */
+uint32_t eng_thread_number(void);
 
 #endif
