@@ -29,7 +29,7 @@ BLOCK_BYTES = 64 * 1024
 # All intermediates of a block: half of a second-level cache. Where lines of memory run along the
 # axis that is cut, several of them at a time are worth more than a block that stays in that cache.
 _SCRATCH_BYTES: Final = 512 * 1024
-_GATHERED_BYTES: Final = 2 * 1024 * 1024
+_GATHERED_BYTES: Final = 2 * 1024 * 1024 + 8 * 1024  # two items of 1 MiB and their slack
 _LINE_BYTES: Final = 64
 _MOST_LINES: Final = 4
 # Blocks, so that threads end at about the same time.
