@@ -18,7 +18,7 @@ from aclnn_py.dialects import acl_tensor as _acl_tensor
 from aclnn_py.dialects.acl import *
 from aclnn_py.dialects.acl_tensor import *
 from aclnn_py.ops._index import INDEX as _INDEX
-from aclnn_runtime import AclError, AclnnError, Buffer, Context, Event, Stream
+from aclnn_runtime import AclError, AclnnError, Buffer, Context, Event, Graph, Notify, Stream
 
 globals().update(aclDataType.__members__)
 globals().update(aclFormat.__members__)
@@ -29,12 +29,15 @@ __all__ = sorted(
         "Executor",
         "Tensor",
         "aclDataType",
+        "aclError",
         "aclFormat",
         "AclError",
         "AclnnError",
         "Buffer",
         "Context",
         "Event",
+        "Graph",
+        "Notify",
         "Stream",
         *_acl.__all__,
         *_acl_tensor.__all__,
@@ -50,6 +53,11 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version  # noqa: PLC0415  # costs more than all the rest
 
         return version("aclnn-py")
+    if name == "aclError":  # a long table, and most programs compare numbers
+        from aclnn_runtime.status_enum import aclError  # noqa: PLC0415
+
+        globals()[name] = aclError
+        return aclError
     # Operators come into being when they are first asked for.
     if name.startswith("aclnn") and name in __all__:
         from aclnn_py.dialects import aclnn  # noqa: PLC0415  # brings the planner and pydantic

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from aclnn_native import lib
-from aclnn_py.core.soc import DEFAULT_SOC, SOC_PROFILES, SocProfile
+from aclnn_py.core.soc import DEFAULT_SOC, SOC_ALIASES, SOC_PROFILES, SocProfile
 from aclnn_runtime import AclError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 __all__ = ["Settings", "current", "on_change", "override"]
-
-_SOC_ALIASES = {"ascend910_95": "Ascend950", "ascend910a": "Ascend910", "ascend910b1": "Ascend910B"}
 
 
 class Settings(BaseModel):
@@ -100,7 +98,7 @@ class Settings(BaseModel):
     @field_validator("soc")
     @classmethod
     def _known_soc(cls, value: str) -> str:
-        spelled = {name.lower(): name for name in SOC_PROFILES} | _SOC_ALIASES
+        spelled = {name.lower(): name for name in SOC_PROFILES} | dict(SOC_ALIASES)
         if value.lower() not in spelled:
             known = ", ".join(SOC_PROFILES)
             raise ValueError(f"unknown SoC {value!r}; one of {known}")
@@ -159,6 +157,7 @@ def _install(settings: Settings) -> None:
     global _current  # noqa: PLW0603  # the one process-wide settings object
     _current = settings
     lib.aclpy_set_strict(settings.strict)
+    lib.aclpy_set_soc(settings.soc.encode())
     lib.aclpy_set_vendor_cache(settings.vendor_cache, settings.vendor_cache_limit)
     for listener in _listeners:
         listener()

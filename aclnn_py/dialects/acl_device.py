@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from aclnn_runtime import context as _context
 from aclnn_runtime import device as _device
+from aclnn_runtime import facts as _facts
 from aclnn_runtime import lifecycle as _lifecycle
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "aclFinalize",
+    "aclFinalizeReference",
     "aclGetRecentErrMsg",
     "aclInit",
     "aclnnFinalize",
@@ -38,7 +40,9 @@ __all__ = [
     "aclrtGetCurrentContext",
     "aclrtGetDevice",
     "aclrtGetDeviceCount",
+    "aclrtGetPrimaryCtxState",
     "aclrtResetDevice",
+    "aclrtResetDeviceForce",
     "aclrtSetCurrentContext",
     "aclrtSetDevice",
     "aclrtSynchronizeDevice",
@@ -58,11 +62,14 @@ def aclInit(configPath: str | bytes | PathLike[str] | None = None) -> None:
     AclError
         100002 when already initialised: the call counts nevertheless, and programs may go on.
         100000 when the settings differ from those of the process's first call. 100003 when the
-        file cannot be read, 100006 when it is not JSON.
+        file cannot be read, 100006 when it is not JSON, 100008 or 107001 when its
+        ``defaultDevice.default_device`` is no number or no device. 500000 when ``ACLNN_PY_SOC``
+        names no chip.
 
     Notes
     -----
-    Never blocks. No other call of the runtime checks that this one was made.
+    Never blocks. No other call of the runtime checks that this one was made. With a default device
+    in the settings, a thread without a current context sets that device implicitly.
 
     Source: CANN runtime API reference, ``aclInit`` (ACL API version 1.17.0).
     """
@@ -82,6 +89,26 @@ def aclFinalize() -> None:
     Source: CANN runtime API reference, ``aclFinalize`` (ACL API version 1.17.0).
     """
     _lifecycle.finalize()
+
+
+def aclFinalizeReference() -> int:
+    """Undo one `aclInit`; the last one finalises.
+
+    Returns
+    -------
+    int
+        How many are left.
+
+    Raises
+    ------
+    AclError
+        100037 when none is left to undo.
+
+    Notes
+    -----
+    Source: CANN runtime API reference, ``aclFinalizeReference`` (ACL API version 1.17.0).
+    """
+    return _lifecycle.finalize_reference()
 
 
 def aclnnInit(configPath: str | bytes | PathLike[str] | None = None) -> None:
@@ -172,6 +199,55 @@ def aclrtResetDevice(deviceId: int) -> None:
     Source: CANN runtime API reference, ``aclrtResetDevice`` (ACL API version 1.17.0).
     """
     _device.reset_device(deviceId)
+
+
+def aclrtResetDeviceForce(deviceId: int) -> None:
+    """Undo every `aclrtSetDevice` of a device at once.
+
+    Parameters
+    ----------
+    deviceId : int
+        Number of the device.
+
+    Raises
+    ------
+    AclError
+        507007 when the device was not set or has been released; 107001 when there is none.
+
+    Notes
+    -----
+    Blocks until the streams have run what is queued.
+
+    Source: CANN runtime API reference, ``aclrtResetDeviceForce`` (ACL API version 1.17.0).
+    """
+    _device.reset_device_force(deviceId)
+
+
+def aclrtGetPrimaryCtxState(deviceId: int, flags: int | None = None) -> int:
+    """Whether some `aclrtSetDevice` holds a device's primary context.
+
+    Parameters
+    ----------
+    deviceId : int
+        Number of the device.
+    flags : None
+        Reserved.
+
+    Returns
+    -------
+    int
+        1 or 0.
+
+    Raises
+    ------
+    AclError
+        100000 for flags; 107001 when there is no such device.
+
+    Notes
+    -----
+    Source: CANN runtime API reference, ``aclrtGetPrimaryCtxState`` (ACL API version 1.17.0).
+    """
+    return int(_facts.primary_state(deviceId, flags))
 
 
 def aclrtGetDevice() -> int:

@@ -8,13 +8,24 @@ import re
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, describe
 from aclnn_runtime.enums import ACL_MEM_MALLOC_HUGE_FIRST, aclrtMemMallocPolicy
+from aclnn_runtime.enums_device import ACL_HBM_MEM
 from aclnn_runtime.errors import INVALID_HANDLE, fail, raise_last
 from aclnn_runtime.event import Event, create_plain
 from aclnn_runtime.memory import Buffer, malloc
+from aclnn_runtime.memory_facts import memory_info
 from aclnn_runtime.noun import Noun
+from aclnn_runtime.peer import enable as _enable_peer
 from aclnn_runtime.stream import Stream, create_stream
 
-__all__ = ["Device", "device_count", "get_device", "reset_device", "set_device"]
+__all__ = [
+    "Device",
+    "device_count",
+    "get_device",
+    "reset_device",
+    "reset_device_force",
+    "set_device",
+    "synchronize_current",
+]
 
 _SPELLING = re.compile(r"cpu:(\d{1,9})")
 
@@ -61,8 +72,15 @@ class Device(Noun):
         """Number of the device."""
         return self._index
 
-    def create_stream(self) -> Stream:
+    def create_stream(self, priority: int = 0, flags: int = 0) -> Stream:
         """A new stream on this device.
+
+        Parameters
+        ----------
+        priority : int
+            0, the highest, to 7; more counts as 7.
+        flags : int
+            ``ACL_STREAM_*`` bits.
 
         Returns
         -------
@@ -78,7 +96,8 @@ class Device(Noun):
         -----
         Never blocks.
         """
-        return create_stream(self._context("Device.create_stream"), keepalive=self)
+        context = self._context("Device.create_stream")
+        return create_stream(context, priority, flags, keepalive=self)
 
     def create_event(self) -> Event:
         """A new event of the ``aclrtCreateEvent`` kind: it keeps time and can be waited for.
@@ -145,6 +164,39 @@ class Device(Noun):
         if status:
             raise_last(status)
 
+    def memory_info(self) -> tuple[int, int]:
+        """Free and total memory of the device.
+
+        Returns
+        -------
+        free, total : int
+            What can still be allocated, and the device's size [bytes]
+            (``ACLNN_PY_DEVICE_MEMORY``).
+
+        Raises
+        ------
+        AclError
+            107017 if the device is closed.
+        """
+        return memory_info(ACL_HBM_MEM, context=self._context("Device.memory_info"))
+
+    def enable_peer_access(self, peer: Device | int) -> None:
+        """Let copies by this device reach the memory of another one.
+
+        Parameters
+        ----------
+        peer : Device or int
+            The other device. The opposite direction is a call of its own.
+
+        Raises
+        ------
+        AclError
+            100000 for the device itself; 107001 if there is no such device; 107017 if this one is
+            closed.
+        """
+        number = peer._index if isinstance(peer, Device) else peer
+        _enable_peer(number, 0, context=self._context("Device.enable_peer_access"))
+
     def close(self) -> None:
         """Let go of the primary context; a second call does nothing.
 
@@ -208,6 +260,14 @@ def set_device(device: object) -> None:
 def reset_device(device: object) -> None:
     """``aclrtResetDevice``."""
     status = lib.aclpy_reset_device(as_int32("aclrtResetDevice", "deviceId", device))
+    if status:
+        raise_last(status)
+
+
+def reset_device_force(device: object) -> None:
+    """``aclrtResetDeviceForce``."""
+    number = as_int32("aclrtResetDeviceForce", "deviceId", device)
+    status = lib.aclpy_reset_device_force(number)
     if status:
         raise_last(status)
 

@@ -10,7 +10,7 @@ from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import describe
 from aclnn_runtime.errors import AclError, AclnnError, fail, raise_last
 
-__all__ = ["finalize", "init", "nn_finalize", "nn_init", "recent_message"]
+__all__ = ["finalize", "finalize_reference", "init", "nn_finalize", "nn_init", "recent_message"]
 
 # Queued work must not outlive the interpreter that its host functions need.
 atexit.register(lib.aclpy_shutdown)
@@ -28,6 +28,15 @@ def finalize() -> None:
     status = lib.aclpy_finalize()
     if status:
         raise_last(status)
+
+
+def finalize_reference() -> int:
+    """``aclFinalizeReference``: how many references are left."""
+    left = ffi.new("uint64_t *")
+    status = lib.aclpy_finalize_reference(left)
+    if status:
+        raise_last(status)
+    return int(left[0])
 
 
 def nn_init(config_path: object = None) -> None:

@@ -3,17 +3,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NoReturn, TypedDict
 
 from aclnn_native import ffi, lib
-from aclnn_runtime.arguments import as_int32, as_size
+from aclnn_runtime.arguments import as_int32, as_size, describe
 from aclnn_runtime.errors import INVALID_HANDLE, PARAM_INVALID, fail, raise_last
 from aclnn_runtime.noun import Noun
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import SupportsIndex
 
-__all__ = ["Buffer", "free", "free_host", "malloc", "malloc_host"]
+__all__ = [
+    "Buffer",
+    "free",
+    "free_host",
+    "free_synchronized",
+    "malloc",
+    "malloc_form",
+    "malloc_host",
+]
 
 
 class ArrayInterface(TypedDict):
@@ -179,7 +189,9 @@ class Buffer(Noun):
                 status=status,
             )
 
-    def _refuse_closed(self, function: str, argument: str = "buffer") -> NoReturn:
+    def _refuse_closed(
+        self, function: str, argument: str = "buffer", status: int = INVALID_HANDLE
+    ) -> NoReturn:
         fail(
             function,
             argument,
@@ -187,7 +199,7 @@ class Buffer(Noun):
             got=repr(self),
             expected="a Buffer that has not been freed",
             fix="free a buffer only after its last use",
-            status=INVALID_HANDLE,
+            status=status,
         )
 
 
@@ -217,6 +229,80 @@ def malloc_host(context: int, size: object) -> Buffer:
     if status:
         raise_last(status)
     return Buffer._adopt(int(address[0]), nbytes, is_host=True)
+
+
+# Forms of allocating by C name: the library's number, and whether it is host memory.
+_FORMS = {
+    "aclrtMallocAlign32": (lib.ACLPY_MALLOC_ALIGN32, False),
+    "aclrtMallocCached": (lib.ACLPY_MALLOC_CACHED, False),
+    "aclrtMallocWithCfg": (lib.ACLPY_MALLOC_WITH_CFG, False),
+    "aclrtMallocForTaskScheduler": (lib.ACLPY_MALLOC_TASK_SCHEDULER, False),
+    "aclrtMallocHostWithCfg": (lib.ACLPY_MALLOC_HOST_WITH_CFG, True),
+    "aclrtMemAllocManaged": (lib.ACLPY_MALLOC_MANAGED, False),
+}
+
+
+def malloc_form(
+    function: str,
+    size: object,
+    policy: object = 0,
+    cfg: object = None,
+    *,
+    argument: str = "policy",
+    context: int = 0,
+) -> Buffer:
+    """Memory by one of the rarer calls; `cfg` maps attribute types to values."""
+    nbytes = as_size(function, "size", size)
+    number = as_int32(function, argument, policy)
+    attributes = _attributes(function, cfg)
+    form, is_host = _FORMS[function]
+    address = ffi.new("uintptr_t *")
+    status = lib.aclpy_malloc_form(
+        context, form, nbytes, number, attributes, len(attributes), address
+    )
+    if status:
+        raise_last(status)
+    return Buffer._adopt(int(address[0]), nbytes, is_host=is_host)
+
+
+def _attributes(function: str, cfg: object) -> Sequence[object]:
+    if cfg is None:
+        cfg = {}
+    if not isinstance(cfg, Mapping):
+        fail(
+            function,
+            "cfg",
+            what="has the wrong type",
+            got=describe(cfg),
+            expected="a mapping from attribute types to values, or None",
+            fix="pass, e.g., {2: deviceId}",
+        )
+    pairs = [
+        (as_int32(function, "cfg", kind), as_size(function, "cfg", value))
+        for kind, value in cfg.items()
+    ]
+    rows: Sequence[object] = ffi.new("aclpy_malloc_attribute[]", pairs)
+    return rows
+
+
+def free_synchronized(pointer: object, *, is_host: bool, context: int = 0) -> None:
+    """Wait for the context's streams, then free; where waiting fails nothing is freed."""
+    function, argument = (
+        ("aclrtFreeHostWithDevSync", "hostPtr") if is_host else ("aclrtFreeWithDevSync", "devPtr")
+    )
+    if isinstance(pointer, Buffer):
+        if not pointer._open:
+            pointer._refuse_closed(function, argument, PARAM_INVALID)
+        pointer._check_allocated(function, argument, PARAM_INVALID)
+        address = pointer._address
+    else:
+        address = 0 if pointer is None else as_size(function, argument, pointer)
+    status = lib.aclpy_free_synchronized(context, address, is_host)
+    if status:
+        raise_last(status)
+    if isinstance(pointer, Buffer):
+        pointer._open = False
+        pointer._keepalive = None
 
 
 def free(pointer: object) -> None:
