@@ -3,3 +3,4 @@
  */
 #include "engine.h"
 #include "kernel.h"
+#include "post_ops_codes.h"

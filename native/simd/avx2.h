@@ -87,6 +87,9 @@ ACLPY_INLINE v64 v64_significand(v64 x) {
   return _mm256_castsi256_pd(_mm256_or_si256(low, _mm256_set1_epi64x(0x3ff0000000000000)));
 }
 /* a where x > limit, else b. */
+ACLPY_INLINE v32 v32_pick_greater(v32 x, v32 limit, v32 a, v32 b) {
+  return _mm256_blendv_ps(b, a, _mm256_cmp_ps(x, limit, _CMP_GT_OQ));
+}
 ACLPY_INLINE v64 v64_pick_greater(v64 x, v64 limit, v64 a, v64 b) {
   return _mm256_blendv_pd(b, a, _mm256_cmp_pd(x, limit, _CMP_GT_OQ));
 }

@@ -16,6 +16,7 @@ ACLPY_INLINE void v32_store(float *p, v32 v) { vst1q_f32(p, v); }
 ACLPY_INLINE v32 v32_add(v32 a, v32 b) { return vaddq_f32(a, b); }
 ACLPY_INLINE v32 v32_sub(v32 a, v32 b) { return vsubq_f32(a, b); }
 ACLPY_INLINE v32 v32_mul(v32 a, v32 b) { return vmulq_f32(a, b); }
+ACLPY_INLINE v32 v32_div(v32 a, v32 b) { return vdivq_f32(a, b); }
 ACLPY_INLINE v32 v32_max(v32 a, v32 b) { return vmaxq_f32(a, b); }
 ACLPY_INLINE v32 v32_min(v32 a, v32 b) { return vminq_f32(a, b); }
 ACLPY_INLINE v32 v32_fma(v32 a, v32 b, v32 c) { return vfmaq_f32(c, a, b); }
@@ -80,6 +81,7 @@ ACLPY_INLINE v64 v64_significand(v64 x) {
   return vreinterpretq_f64_u64(vorrq_u64(low, vdupq_n_u64(0x3ff0000000000000)));
 }
 /* a where x > limit, else b. */
+ACLPY_INLINE v32 v32_pick_greater(v32 x, v32 limit, v32 a, v32 b) { return vbslq_f32(vcgtq_f32(x, limit), a, b); }
 ACLPY_INLINE v64 v64_pick_greater(v64 x, v64 limit, v64 a, v64 b) { return vbslq_f64(vcgtq_f64(x, limit), a, b); }
 
 ACLPY_INLINE v32 ld_f32(const float *p) { return v32_load(p); }

@@ -75,6 +75,10 @@ ACLPY_INLINE v64 v64_significand(v64 x) {
   return _mm_castsi128_pd(_mm_or_si128(low, _mm_set1_epi64x(0x3ff0000000000000)));
 }
 /* a where x > limit, else b. */
+ACLPY_INLINE v32 v32_pick_greater(v32 x, v32 limit, v32 a, v32 b) {
+  const v32 mask = _mm_cmpgt_ps(x, limit);
+  return _mm_or_ps(_mm_and_ps(mask, a), _mm_andnot_ps(mask, b));
+}
 ACLPY_INLINE v64 v64_pick_greater(v64 x, v64 limit, v64 a, v64 b) {
   const v64 mask = _mm_cmpgt_pd(x, limit);
   return _mm_or_pd(_mm_and_pd(mask, a), _mm_andnot_pd(mask, b));

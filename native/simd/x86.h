@@ -13,6 +13,7 @@ ACLPY_INLINE void v32_store(float *p, v32 v) { ACLPY_PS(_storeu)(p, v); }
 ACLPY_INLINE v32 v32_add(v32 a, v32 b) { return ACLPY_PS(_add)(a, b); }
 ACLPY_INLINE v32 v32_sub(v32 a, v32 b) { return ACLPY_PS(_sub)(a, b); }
 ACLPY_INLINE v32 v32_mul(v32 a, v32 b) { return ACLPY_PS(_mul)(a, b); }
+ACLPY_INLINE v32 v32_div(v32 a, v32 b) { return ACLPY_PS(_div)(a, b); }
 ACLPY_INLINE v32 v32_max(v32 a, v32 b) { return ACLPY_PS(_max)(a, b); }
 ACLPY_INLINE v32 v32_min(v32 a, v32 b) { return ACLPY_PS(_min)(a, b); }
 

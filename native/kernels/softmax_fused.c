@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * softmax_fused: params [outer, n, inner, flags, program (post_ops.h)]; inputs x, then the operands; any types.
+ *
+ * y = softmax (or log-softmax) over n of x in float, the operations in turn, rounded once to the type of y. x is read
+ * once (twice where it is cut into chunks) and nothing of its size lies between. y may be x where the types have one
+ * size. softmax_stats: see fused_stats.h.
+ */
+#include "fused_stats.h"
+
+static int32_t plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
+  aclpy_post post;
+  aclpy_fused_geometry g;
+  memset(shape, 0, sizeof *shape);
+  if (n_params < 4 || aclpy_fused_geometry_make(&g, params) != 0 || params[3] < 0) return -1;
+  if (aclpy_type_bytes(params[3] >> ACLPY_FUSED_ROUND_SHIFT) == 0) return -1;
+  if (aclpy_post_make(&post, params + 4, n_params - 4, NULL) != n_params - 4) return -1;
+  const double each = (ACLPY_ISA_RANK == 1 ? 1.2 : ACLPY_ISA_RANK == 2 ? 0.42 : 0.25) + aclpy_post_cost(&post);
+  shape->items[0] = aclpy_fused_items(&g);
+  shape->cost_ns = 60.0 + 20.0 * (double)shape->items[0] + (double)g.outer * (double)g.n * (double)g.inner * each;
+  shape->passes = g.mode == ACLPY_CHUNKS ? 3 : 1;
+  if (g.mode == ACLPY_LINES) shape->thread_scratch_bytes = 3 * g.n * (int64_t)sizeof(float);
+  if (g.mode == ACLPY_FUSED_TILES) shape->thread_scratch_bytes = g.n * g.stride * (int64_t)sizeof(float);
+  if (g.mode == ACLPY_CHUNKS) {
+    shape->items[1] = aclpy_ceil_div(g.outer * g.inner, ACLPY_FUSED_COLUMNS);
+    shape->items[2] = shape->items[0];
+    shape->scratch_bytes = aclpy_fused_partial_bytes(&g);
+    if (shape->scratch_bytes < 0) return -1;
+  }
+  for (int32_t pass = 0; pass < shape->passes; ++pass) {
+    const double combine = 10.0 * (double)(g.outer * g.inner) * (double)g.chunks;
+    shape->grain[pass] = aclpy_grain(pass == 1 ? combine : shape->cost_ns, shape->items[pass]);
+  }
+  return 0;
+}
+
+static void run_(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {
+  aclpy_fused f;
+  if (aclpy_fused_geometry_make(&f.g, args->params) != 0 || f.g.outer == 0 || begin >= end) return;
+  if (aclpy_post_make(&f.post, args->params + 4, -1, args->addr + 1) < 0) return;
+  f.flags = args->params[3];
+  f.rounded = f.flags >> ACLPY_FUSED_ROUND_SHIFT;
+  f.x = args->addr[0];
+  f.y = args->addr[1 + f.post.n_operands];
+  f.from = aclpy_type_bytes(f.post.source);
+  f.to = aclpy_type_bytes(f.post.target);
+  const int64_t bytes = f.g.outer * f.g.n * f.g.inner * (f.from + f.to);
+  f.streaming = f.x != f.y && bytes > aclpy_cache_bytes_last_level();
+  switch (f.g.mode) {
+    case ACLPY_PACKED:
+      fused_packed_run_(&f, begin, end);
+      break;
+    case ACLPY_LINES:
+      fused_lines_run_(&f, begin, end, scratch);
+      break;
+    case ACLPY_FUSED_TILES:
+      fused_tiles_run_(&f, begin, end, scratch);
+      break;
+    default:
+      if (pass == 0) fused_reduce_(&f, args->scratch, begin, end);
+      if (pass == 1) fused_combine_run_(&f, args->scratch, begin, end);
+      if (pass == 2) fused_write_(&f, args->scratch, begin, end);
+      break;
+  }
+  if (f.streaming) aclpy_stream_fence();
+}
+
+ACLPY_KERNELS(softmax_fused) = {{"softmax_fused", "f32", ACLPY_ISA_NAME, run_, plan_},
+                                {"softmax_stats", "f32", ACLPY_ISA_NAME, stats_run_, stats_plan_},
+                                {0}};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * More functions of v32: expm1, tanh, log(1 + e), erfcx. exp is in math.h.
+ *
+ * Polynomials are least-error fits (weighted, coefficients rounded to float): 2e-8 for expm1 on |r| <= ln(2)/2,
+ * 8e-9 for log(1 + f) on [sqrt(1/2) - 1, sqrt(2) - 1], 5e-8 for exp(a^2) erfc(a) as t P(t), t = 1 / (1 + a/2),
+ * a in [0, 11]. NaN passes through all of them.
+ */
+#ifndef ACLPY_SIMD_MATH_F32_H
+#define ACLPY_SIMD_MATH_F32_H
+
+#include "math.h"
+
+/* NaN where x is. */
+ACLPY_INLINE v32 v32_abs(v32 x) { return v32_max(v32_sub(v32_set1(0.0f), x), x); }
+ACLPY_INLINE v32 v32_negate(v32 x) { return v32_mul(x, v32_set1(-1.0f)); }
+
+/* e^x - 1, x <= 88: 2^n (e^r - 1) + (2^n - 1), r = x - n ln 2. */
+ACLPY_INLINE v32 v32_expm1(v32 x) {
+  const v32 magic = v32_set1(0x1.8p23f), one = v32_set1(1.0f);
+  x = v32_max(v32_set1(-104.0f), x);
+  const v32 shifted = v32_fma(x, v32_set1(0x1.715476p+0f), magic);
+  const v32 n = v32_sub(shifted, magic);
+  v32 r = v32_fnma(n, v32_set1(0x1.62ep-1f), x);
+  r = v32_fnma(n, v32_set1(0x1.0bfbe8p-15f), r);
+  v32 q = v32_set1(0x1.6beb2ap-10f);
+  q = v32_fma(q, r, v32_set1(0x1.122d00p-7f));
+  q = v32_fma(q, r, v32_set1(0x1.555680p-5f));
+  q = v32_fma(q, r, v32_set1(0x1.5554aap-3f));
+  q = v32_fma(q, r, v32_set1(0x1.fffffep-2f));
+  const v32 p = v32_fma(v32_mul(q, r), r, r);
+  const v32 scale = v32_scale(one, shifted, n);
+  return v32_fma(p, scale, v32_sub(scale, one));
+}
+
+/* tanh x = (e^2a - 1) / (e^2a + 1), a = |x|; beyond 10 it is 1 to the last bit. */
+ACLPY_INLINE v32 v32_tanh(v32 x) {
+  const v32 zero = v32_set1(0.0f);
+  const v32 a = v32_min(v32_set1(10.0f), v32_abs(x));
+  const v32 e = v32_expm1(v32_add(a, a));
+  const v32 y = v32_div(e, v32_add(e, v32_set1(2.0f)));
+  return v32_pick_greater(zero, x, v32_sub(zero, y), y);
+}
+
+/* f - f^2/2 + f^3 P(f) */
+ACLPY_INLINE v32 v32_log1p_near_(v32 f) {
+  v32 p = v32_set1(-0x1.38b4ccp-4f);
+  p = v32_fma(p, f, v32_set1(0x1.055b46p-3f));
+  p = v32_fma(p, f, v32_set1(-0x1.0d8552p-3f));
+  p = v32_fma(p, f, v32_set1(0x1.22da22p-3f));
+  p = v32_fma(p, f, v32_set1(-0x1.547244p-3f));
+  p = v32_fma(p, f, v32_set1(0x1.99a008p-3f));
+  p = v32_fma(p, f, v32_set1(-0x1.000228p-2f));
+  p = v32_fma(p, f, v32_set1(0x1.555554p-2f));
+  const v32 square = v32_mul(f, f);
+  const v32 tail = v32_fma(p, f, v32_set1(-0.5f));
+  return v32_fma(tail, square, f);
+}
+
+/* log(1 + e), 0 <= e <= 1. Where 1 + e > sqrt(2) it is halved, which is exact. */
+ACLPY_INLINE v32 v32_log1p_unit(v32 e) {
+  const v32 limit = v32_set1(0x1.a8279ap-2f), one = v32_set1(1.0f);
+  const v32 f = v32_pick_greater(e, limit, v32_mul(v32_sub(e, one), v32_set1(0.5f)), e);
+  const v32 k = v32_pick_greater(e, limit, v32_set1(0x1.62e43p-1f), v32_set1(0.0f));
+  return v32_add(v32_log1p_near_(f), k);
+}
+
+/* log(1 + e^x) */
+ACLPY_INLINE v32 v32_softplus(v32 x) {
+  const v32 e = v32_exp_negative(v32_negate(v32_abs(x)));
+  const v32 zero = v32_set1(0.0f);
+  return v32_add(v32_pick_greater(x, zero, x, zero), v32_log1p_unit(e));
+}
+
+/* 1 + erf(x) */
+ACLPY_INLINE v32 v32_one_plus_erf(v32 x) {
+  const v32 a = v32_min(v32_set1(11.0f), v32_abs(x));
+  const v32 t = v32_div(v32_set1(1.0f), v32_fma(a, v32_set1(0.5f), v32_set1(1.0f)));
+  v32 p = v32_set1(0x1.3535e2p-7f);
+  p = v32_fma(p, t, v32_set1(-0x1.bb2ae8p-4f));
+  p = v32_fma(p, t, v32_set1(0x1.941024p-2f));
+  p = v32_fma(p, t, v32_set1(-0x1.406feep-1f));
+  p = v32_fma(p, t, v32_set1(0x1.8b5270p-2f));
+  p = v32_fma(p, t, v32_set1(-0x1.4904a0p-4f));
+  p = v32_fma(p, t, v32_set1(0x1.c1e3f2p-3f));
+  p = v32_fma(p, t, v32_set1(0x1.eb26b2p-3f));
+  p = v32_fma(p, t, v32_set1(0x1.218306p-2f));
+  p = v32_fma(p, t, v32_set1(0x1.20d720p-2f));
+  const v32 erfc = v32_mul(v32_mul(p, t), v32_exp_negative(v32_negate(v32_mul(a, a))));
+  return v32_pick_greater(x, v32_set1(0.0f), v32_sub(v32_set1(2.0f), erfc), erfc);
+}
+
+#endif
