@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Primitive attributes: scales, dropout, post-ops and modes."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NoReturn
+
+from aclnn_py.dialects.onednn.descriptors import memory_desc
+from aclnn_py.dialects.onednn.enums import (
+    accumulation_mode,
+    data_type,
+    format_kind,
+    fpmath_mode,
+    member,
+    scratchpad_mode,
+)
+from aclnn_py.dialects.onednn.operations import Entry, post_ops
+from aclnn_py.dialects.onednn.statuses import refuse, status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Attributes", "DropoutAttribute", "Scale", "primitive_attr"]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Quantisation parameters of one argument."""
+
+    mask: int = 0
+    groups: tuple[int, ...] = ()
+    element: data_type = data_type.f32
+    on_host: bool = False
+
+
+@dataclass(frozen=True)
+class DropoutAttribute:
+    """What dropout was asked for; `mask_desc` None writes no mask."""
+
+    mask_desc: memory_desc | None
+    seed_dt: data_type
+    use_offset: bool
+    use_host_scalars: bool
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """The values of a `primitive_attr` at one moment."""
+
+    scales: tuple[tuple[int, Scale], ...] = ()
+    zero_points: tuple[tuple[int, Scale], ...] = ()
+    dropout: DropoutAttribute | None = None
+    post_ops: tuple[Entry, ...] = ()
+    accumulation: accumulation_mode = accumulation_mode.strict
+    fpmath: fpmath_mode = fpmath_mode.strict
+    fpmath_to_integers: bool = False
+    scratchpad: scratchpad_mode = scratchpad_mode.library
+
+
+class primitive_attr:
+    """Attributes of a primitive; a primitive descriptor takes a copy.
+
+    Setters check what they are given (invalid_arguments); whether a primitive supports it is
+    checked when its descriptor is made (unimplemented).
+    """
+
+    def __init__(self) -> None:
+        self._values = Attributes()
+
+    @property
+    def values(self) -> Attributes:
+        """A copy of all of them."""
+        return self._values
+
+    def set_scales_mask(self, arg: int, mask: int) -> None:
+        """Scales of an argument, passed at execution as ``DNNL_ARG_ATTR_SCALES | arg``."""
+        self.set_scales(arg, mask)
+
+    def set_scales(
+        self,
+        arg: int,
+        mask: int,
+        groups: Sequence[int] = (),
+        data_type: data_type | int = data_type.f32,
+        *,
+        is_on_host: bool = False,
+    ) -> None:
+        """As `set_scales_mask`, with groups, an element type, or one value on the host."""
+        number, scale = _scale("set_scales", arg, mask, groups, data_type, is_on_host)
+        self._put(scales=_with(self._values.scales, number, scale))
+
+    def set_host_scale(self, arg: int, data_type: data_type | int = data_type.f32) -> None:
+        """One scale for the whole argument, passed as a host scalar."""
+        self.set_scales(arg, 0, (), data_type, is_on_host=True)
+
+    def set_zero_points_mask(self, arg: int, mask: int) -> None:
+        """Zero points of an argument; softmax refuses them."""
+        number, scale = _scale("set_zero_points", arg, mask, (), data_type.s32, False)  # noqa: FBT003
+        self._put(zero_points=_with(self._values.zero_points, number, scale))
+
+    def set_dropout(
+        self,
+        mask_desc: memory_desc | None = None,
+        seed_dt: data_type | int = data_type.s64,
+        *,
+        use_offset: bool = False,
+        use_host_scalars: bool = False,
+    ) -> None:
+        """Dropout of the result.
+
+        Parameters
+        ----------
+        mask_desc : memory_desc, optional
+            u8, with dst's dimensions and layout (or ``any``); the zero descriptor or None writes
+            no mask.
+        seed_dt : data_type
+            s64, or s32.
+        use_offset : bool
+            Whether an offset is passed at execution; 0 otherwise.
+        use_host_scalars : bool
+            Whether probability, seed and offset are passed as host scalars.
+        """
+        function = "primitive_attr.set_dropout"
+        if mask_desc is not None and not isinstance(mask_desc, memory_desc):
+            _refuse(function, "mask_desc", mask_desc, "a memory_desc or None")
+        kind = member(function, "seed_dt", seed_dt, data_type)
+        if kind not in (data_type.s64, data_type.s32):
+            _refuse(function, "seed_dt", kind.name, "s64 or s32")
+        wanted = None if mask_desc is None or mask_desc == memory_desc() else mask_desc
+        if wanted is not None and wanted.format_kind is format_kind.host_scalar:
+            _refuse(function, "mask_desc", mask_desc, "a descriptor of device memory")
+        self._put(dropout=DropoutAttribute(wanted, kind, bool(use_offset), bool(use_host_scalars)))
+
+    def set_post_ops(self, ops: post_ops) -> None:
+        """Operations on the result; takes a copy."""
+        if not isinstance(ops, post_ops):
+            _refuse("primitive_attr.set_post_ops", "ops", ops, "a post_ops object")
+        self._put(post_ops=ops.entries)
+
+    def set_accumulation_mode(self, mode: accumulation_mode | int) -> None:
+        """Where intermediates are kept."""
+        function = "primitive_attr.set_accumulation_mode"
+        self._put(accumulation=member(function, "mode", mode, accumulation_mode))
+
+    def set_scratchpad_mode(self, mode: scratchpad_mode | int) -> None:
+        """Who owns the scratchpad."""
+        function = "primitive_attr.set_scratchpad_mode"
+        self._put(scratchpad=member(function, "mode", mode, scratchpad_mode))
+
+    def set_fpmath_mode(self, mode: fpmath_mode | int, *, apply_to_int: bool = False) -> None:
+        """Which down-conversions are allowed."""
+        kind = member("primitive_attr.set_fpmath_mode", "mode", mode, fpmath_mode)
+        self._put(fpmath=kind, fpmath_to_integers=bool(apply_to_int))
+
+    def get_scratchpad_mode(self) -> scratchpad_mode:
+        """Who owns the scratchpad."""
+        return self._values.scratchpad
+
+    def get_accumulation_mode(self) -> accumulation_mode:
+        """Where intermediates are kept."""
+        return self._values.accumulation
+
+    def _put(self, **changes: object) -> None:
+        self._values = replace(self._values, **changes)  # type: ignore[arg-type]  # setters check
+
+
+def _with(
+    known: tuple[tuple[int, Scale], ...], arg: int, scale: Scale
+) -> tuple[tuple[int, Scale], ...]:
+    return (*[pair for pair in known if pair[0] != arg], (arg, scale))
+
+
+def _scale(
+    name: str, arg: object, mask: object, groups: object, kind: object, on_host: object
+) -> tuple[int, Scale]:
+    function = f"primitive_attr.{name}"
+    numbers = []
+    for argument, value in (("arg", arg), ("mask", mask)):
+        try:
+            number = operator.index(value)  # type: ignore[arg-type]  # asking is the test
+        except TypeError:
+            number = -1
+        if number < 0:
+            _refuse(function, argument, value, "an integer >= 0")
+        numbers.append(number)
+    try:
+        sizes = tuple(operator.index(size) for size in groups)  # type: ignore[attr-defined]
+    except TypeError:
+        sizes = (0,)
+    if any(size <= 0 for size in sizes):
+        _refuse(function, "groups", groups, "a sequence of positive integers, empty for none")
+    element = member(function, "data_type", kind, data_type)
+    return numbers[0], Scale(numbers[1], sizes, element, bool(on_host))
+
+
+def _refuse(function: str, argument: str, got: object, expected: str) -> NoReturn:
+    refuse(
+        status.invalid_arguments,
+        function,
+        argument,
+        "was refused",
+        got=f"{type(got).__name__} {got!r}",
+        expected=expected,
+        fix=f"correct {argument}",
+    )

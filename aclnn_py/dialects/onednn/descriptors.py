@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory descriptor: dimensions, element type and layout, without data."""
+
+from __future__ import annotations
+
+import operator
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING
+
+from aclnn_py.core.desc import TensorDesc
+from aclnn_py.dialects.onednn.enums import (
+    DNNL_MAX_NDIMS,
+    DNNL_RUNTIME_DIM_VAL,
+    data_type,
+    format_kind,
+    member,
+    table_row,
+)
+from aclnn_py.dialects.onednn.statuses import refuse, status
+from aclnn_py.dialects.onednn.tags import axis_order, natural_tag
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aclnn_py.core.dtype import DType
+
+__all__ = ["memory_desc"]
+
+_NAME = "memory_desc"
+
+
+class memory_desc:
+    """Dimensions, element type and layout of a memory object; immutable.
+
+    Parameters
+    ----------
+    dims : sequence of int
+        At most 12, each >= 0 or ``DNNL_RUNTIME_DIM_VAL``; none makes the zero descriptor.
+    data_type : data_type
+        Element type, not undef.
+    layout : str or sequence of int
+        A plain format tag (``"ab"``, ``"nhwc"``, ``"any"``), or strides [elements], >= 0; a
+        stride of 0 repeats the elements.
+
+    Raises
+    ------
+    OneDnnError
+        invalid_arguments for dims, types, tags or strides that are none; unimplemented for
+        blocked tags and for the packed 4-bit types.
+    """
+
+    def __init__(
+        self,
+        dims: Sequence[int] = (),
+        data_type: data_type | int = data_type.undef,  # the C API's name
+        layout: str | Sequence[int] = "undef",
+    ) -> None:
+        self.dims = _integers("dims", dims)
+        self.format_kind = format_kind.undef
+        self.strides: tuple[int, ...] = ()
+        self.data_type = _type(data_type, needed=bool(self.dims))
+        _check_dims(self.dims)
+        if self.dims:
+            self._lay_out(layout)
+
+    @classmethod
+    def host_scalar(cls, data_type: data_type | int) -> memory_desc:
+        """The descriptor of one value that lives on the host."""
+        desc = cls((1,), data_type, (1,))
+        desc.format_kind = format_kind.host_scalar
+        return desc
+
+    def _lay_out(self, layout: str | Sequence[int]) -> None:
+        if isinstance(layout, str):
+            if layout == "any":
+                self.format_kind = format_kind.any
+                return
+            order = axis_order(_NAME, layout, len(self.dims))
+            self.strides = _dense_strides(self.dims, order)
+        else:
+            self.strides = _integers("strides", layout)
+            _check_strides(self.dims, self.strides)
+        self.format_kind = format_kind.blocked
+        _check_size(self)
+
+    @property
+    def ndims(self) -> int:
+        """Number of dimensions; 0 for the zero descriptor."""
+        return len(self.dims)
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether it describes no element: the zero descriptor, or some dimension 0."""
+        return not self.dims or 0 in self.dims
+
+    @cached_property
+    def has_runtime_dims(self) -> bool:
+        """Whether a dimension or stride is left open until execution."""
+        return DNNL_RUNTIME_DIM_VAL in (*self.dims, *self.strides)
+
+    @cached_property
+    def has_repeated_elements(self) -> bool:
+        """Whether several positions share one element (stride 0)."""
+        return any(
+            size > 1 and step == 0 for size, step in zip(self.dims, self.strides, strict=False)
+        )
+
+    @cached_property
+    def storage_elements(self) -> int:
+        """Elements of the memory behind it, gaps included."""
+        if self.is_empty or not self.strides:
+            return 0
+        return max(1, *(size * step for size, step in zip(self.dims, self.strides, strict=True)))
+
+    def get_size(self) -> int:
+        """Bytes a memory object of this descriptor needs; 0 where there is no layout yet."""
+        row = table_row(self.data_type)
+        if self.has_runtime_dims:
+            return DNNL_RUNTIME_DIM_VAL
+        return 0 if row is None else row.nbytes(self.storage_elements)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Axes from the slowest to the fastest."""
+        return tuple(sorted(range(self.ndims), key=lambda axis: (-self.strides[axis], axis)))
+
+    def with_layout_of(self, other: memory_desc) -> memory_desc:
+        """What ``any`` becomes: the same tensor, laid out as `other` is."""
+        if self.dims == other.dims and not other.has_repeated_elements:
+            return memory_desc(self.dims, self.data_type, other.strides)
+        order = tuple(range(self.ndims)) if other.has_repeated_elements else other.order
+        return memory_desc(self.dims, self.data_type, _dense_strides(self.dims, order))
+
+    @property
+    def row(self) -> DType:
+        """The element type in the table of core/dtype.py."""
+        row = table_row(self.data_type)
+        assert row is not None, self.data_type
+        return row
+
+    @cached_property
+    def tensor_desc(self) -> TensorDesc:
+        """The same for the planner."""
+        return TensorDesc(self.dims, self.strides, 0, (self.storage_elements,), self.row.value)
+
+    @cached_property
+    def _key(self) -> tuple[object, ...]:
+        # Strides of dimensions of one element, and of empty ones, move nothing.
+        moving = (
+            ()
+            if self.is_empty
+            else tuple(s for n, s in zip(self.dims, self.strides, strict=False) if n != 1)
+        )
+        return (self.dims, self.data_type, self.format_kind, moving)
+
+    def same_layout(self, other: memory_desc) -> bool:
+        """Whether both have the same dimensions at the same places; types may differ."""
+        return self._key[0] == other._key[0] and self._key[2:] == other._key[2:]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, memory_desc) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        if not self.dims:
+            return "<memory_desc zero>"
+        dims = "x".join("?" if n == DNNL_RUNTIME_DIM_VAL else str(n) for n in self.dims)
+        layout = f"strides {self.strides}" if self.strides else self.format_kind.name
+        return f"<memory_desc {self.data_type.name} {dims} {layout}>"
+
+
+def _type(value: object, *, needed: bool) -> data_type:
+    kind = member(_NAME, "data_type", value, data_type)
+    if needed and kind is data_type.undef:
+        refuse(
+            status.invalid_arguments,
+            _NAME,
+            "data_type",
+            "is undefined",
+            got="undef",
+            expected="an element type",
+            fix="for example data_type.f32",
+        )
+    if needed and table_row(kind) is None:
+        refuse(
+            status.unimplemented,
+            _NAME,
+            "data_type",
+            "is a packed 4-bit type",
+            got=kind.name,
+            expected="a type of at least one byte",
+            fix="softmax takes none of them in any direction",
+        )
+    return kind
+
+
+def _integers(argument: str, values: object) -> tuple[int, ...]:
+    try:
+        found = tuple(operator.index(value) for value in values)  # type: ignore[attr-defined]
+    except TypeError:
+        found = None
+    if found is None or not all(-(2**63) <= value < 2**63 for value in found):
+        refuse(
+            status.invalid_arguments,
+            _NAME,
+            argument,
+            "is no sequence of 64-bit integers",
+            got=f"{type(values).__name__} {values!r}",
+            expected="a sequence of int",
+            fix=f"pass {argument} as a tuple of ints",
+        )
+    return found
+
+
+def _check_dims(dims: tuple[int, ...]) -> None:
+    bad = [n for n in dims if n < 0 and n != DNNL_RUNTIME_DIM_VAL]
+    if bad or len(dims) > DNNL_MAX_NDIMS:
+        refuse(
+            status.invalid_arguments,
+            _NAME,
+            "dims",
+            "has a negative dimension" if bad else "has too many dimensions",
+            got=dims,
+            expected=f"at most {DNNL_MAX_NDIMS} sizes, each >= 0 or DNNL_RUNTIME_DIM_VAL",
+            fix="check how dims was computed",
+        )
+
+
+def _check_strides(dims: tuple[int, ...], strides: tuple[int, ...]) -> None:
+    fine = len(strides) == len(dims)
+    if fine and 0 not in dims and DNNL_RUNTIME_DIM_VAL not in (*dims, *strides):
+        reach = 1
+        for step, size in sorted(zip(strides, dims, strict=True)):
+            if step != 0:  # 0 repeats the elements
+                fine = fine and step >= reach
+                reach = step * size
+    if not fine:
+        refuse(
+            status.invalid_arguments,
+            _NAME,
+            "strides",
+            "do not fit the dimensions",
+            got=f"strides {strides} for dims {dims}",
+            expected="one for each dimension; 0, or at least the extent of the faster dimensions",
+            fix=f"for a row-major tensor pass the tag {natural_tag(len(dims))!r}",
+        )
+
+
+def _check_size(desc: memory_desc) -> None:
+    if not desc.has_runtime_dims and max(prod(desc.dims), desc.storage_elements) * 8 >= 2**63:
+        refuse(
+            status.invalid_arguments,
+            _NAME,
+            "dims",
+            "is too large",
+            got=desc.dims,
+            expected="less than 2**60 elements",
+            fix="check how dims was computed",
+        )
+
+
+def _dense_strides(dims: tuple[int, ...], order: tuple[int, ...]) -> tuple[int, ...]:
+    if DNNL_RUNTIME_DIM_VAL in dims:
+        return (DNNL_RUNTIME_DIM_VAL,) * len(dims)
+    strides, step = [0] * len(dims), 1
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= max(dims[axis], 1)
+    return tuple(strides)

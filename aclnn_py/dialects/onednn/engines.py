@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engine and stream: where primitives run, and the queue they run in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from aclnn_py.core.device import Device
+from aclnn_py.dialects.onednn.enums import DNNL_MAX_NDIMS, engine_kind, member, stream_flags
+from aclnn_py.dialects.onednn.statuses import refuse, status, translated, translation
+from aclnn_runtime import AclError
+
+__all__ = ["check_engine", "engine", "engine_description", "stream"]
+
+_GPU_NDIMS: Final = 6
+
+
+@dataclass(frozen=True)
+class engine_description:
+    """What checks need to know of an engine; enough to make primitive descriptors with.
+
+    Attributes
+    ----------
+    kind : engine_kind
+        cpu or gpu.
+    index : int
+        Which of them.
+    vendor : {"intel", "nvidia", "generic"}
+        Whose implementations a GPU engine has.
+    allow_f64 : bool
+        Whether a CPU engine takes f64, which oneDNN's own does not.
+    """
+
+    kind: engine_kind = engine_kind.cpu
+    index: int = 0
+    vendor: Literal["intel", "nvidia", "generic"] = "intel"
+    allow_f64: bool = False
+
+    def __post_init__(self) -> None:
+        kind = member("engine_description", "kind", self.kind, engine_kind)
+        object.__setattr__(self, "kind", kind)
+        if self.vendor not in ("intel", "nvidia", "generic"):
+            refuse(
+                status.invalid_arguments,
+                "engine_description",
+                "vendor",
+                "is unknown",
+                got=self.vendor,
+                expected="'intel', 'nvidia' or 'generic'",
+                fix="choose whose implementations the checks should follow",
+            )
+
+    @property
+    def max_ndims(self) -> int:
+        """The largest rank that some implementation takes."""
+        return _GPU_NDIMS if self.kind is engine_kind.gpu else DNNL_MAX_NDIMS
+
+
+class engine:
+    """A device that primitives run on.
+
+    Parameters
+    ----------
+    kind : engine_kind
+        cpu; gpu where there is one.
+    index : int
+        Less than ``engine.get_count(kind)``.
+    allow_f64 : bool
+        Take f64 tensors, which oneDNN's own CPU engine refuses as unimplemented.
+
+    Raises
+    ------
+    OneDnnError
+        invalid_arguments where there is no such engine.
+    """
+
+    def __init__(
+        self, kind: engine_kind | int = engine_kind.cpu, index: int = 0, *, allow_f64: bool = False
+    ) -> None:
+        kind = member("engine", "kind", kind, engine_kind)
+        count = self.get_count(kind)
+        if not isinstance(index, int) or not 0 <= index < count:
+            gpu = kind is engine_kind.gpu
+            refuse(
+                status.invalid_arguments,
+                "engine",
+                "index" if count else "kind",
+                "has no engine",
+                got=f"{kind.name} {index!r}; there are {count}",
+                expected="less than engine.get_count(kind)",
+                fix="gpu needs a CUDA backend; engine_description(engine_kind.gpu) serves checks"
+                if gpu
+                else "use engine(engine_kind.cpu, 0)",
+            )
+        self.description = engine_description(kind, index, allow_f64=bool(allow_f64))
+        with translated("engine"):
+            self.device = Device(index)
+
+    @staticmethod
+    def get_count(kind: engine_kind | int) -> int:
+        """How many engines of a kind there are: one CPU, and no GPU without a CUDA backend."""
+        kind = member("engine.get_count", "kind", kind, engine_kind)
+        return 1 if kind is engine_kind.cpu else 0
+
+    def get_kind(self) -> engine_kind:
+        """Cpu or gpu."""
+        return self.description.kind
+
+    def is_same_device(self, other: engine) -> bool:
+        """Whether memory of one serves primitives of the other."""
+        mine, theirs = self.description, other.description
+        return (mine.kind, mine.index) == (theirs.kind, theirs.index)
+
+    def __repr__(self) -> str:
+        return f"<engine {self.description.kind.name} {self.description.index}>"
+
+
+class stream:
+    """A queue of primitives on one engine; they run in the order they were submitted.
+
+    Parameters
+    ----------
+    engine : engine
+        Where it runs.
+    flags : stream_flags
+        in_order, the default. The other kinds are refused as unimplemented.
+    """
+
+    def __init__(self, engine: engine, flags: stream_flags | int = stream_flags.in_order) -> None:
+        check_engine("stream", engine)
+        kind = member("stream", "flags", flags, stream_flags)
+        if kind is not stream_flags.in_order:
+            refuse(
+                status.unimplemented,
+                "stream",
+                "flags",
+                "asks for another kind of queue",
+                got=kind.name,
+                expected="stream_flags.in_order",
+                fix="make several streams where work may run in any order",
+            )
+        self.engine = engine
+        with translated("stream"):
+            self.runtime_stream = engine.device.create_stream()
+
+    def wait(self) -> None:
+        """Wait until everything submitted so far has run.
+
+        Raises
+        ------
+        OneDnnError
+            runtime_error where some of it failed.
+        """
+        try:
+            self.runtime_stream.synchronize()
+        except AclError as error:
+            raise translation("stream.wait", error) from error
+
+    def get_engine(self) -> engine:
+        """The engine it runs on."""
+        return self.engine
+
+    def __repr__(self) -> str:
+        return f"<stream of {self.engine!r}>"
+
+
+def check_engine(function: str, value: object) -> None:
+    """Refuse what is no engine with a device."""
+    if not isinstance(value, engine):
+        refuse(
+            status.invalid_arguments,
+            function,
+            "engine",
+            "is no engine",
+            got=f"{type(value).__name__} {value!r}",
+            expected="an engine",
+            fix="engine(engine_kind.cpu, 0); a description has no device behind it",
+        )

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What execution checks before anything runs: indices, memory, overlaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from aclnn_py.dialects.onednn.descriptors import memory_desc
+from aclnn_py.dialects.onednn.engines import engine, stream
+from aclnn_py.dialects.onednn.enums import (
+    DNNL_ARG_DIFF_DST,
+    DNNL_ARG_DIFF_SRC,
+    DNNL_ARG_DST,
+    DNNL_ARG_SCRATCHPAD,
+    DNNL_ARG_SRC,
+    DNNL_ARG_WORKSPACE,
+    format_kind,
+)
+from aclnn_py.dialects.onednn.memories import memory
+from aclnn_py.dialects.onednn.statuses import refuse, status
+
+if TYPE_CHECKING:
+    from aclnn_py.dialects.onednn.extras import Argument
+    from aclnn_py.dialects.onednn.primitive_desc import softmax_primitive_desc
+
+__all__ = ["check_arguments", "check_stream"]
+
+# Output on input: the pairs that oneDNN offers, where both have one descriptor.
+_IN_PLACE: Final = frozenset({(DNNL_ARG_DST, DNNL_ARG_SRC), (DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST)})
+
+
+def check_stream(function: str, value: object, on: engine) -> None:
+    """A stream of the primitive's engine."""
+    if not isinstance(value, stream) or not value.engine.is_same_device(on):
+        _invalid(
+            function, "stream", "is no stream of this engine", repr(value), f"a stream of {on!r}"
+        )
+
+
+def check_arguments(function: str, pd: softmax_primitive_desc, args: object) -> tuple[memory, ...]:
+    """The memory objects in the order of the descriptor's arguments.
+
+    Raises
+    ------
+    OneDnnError
+        invalid_arguments.
+    """
+    if not isinstance(args, Mapping) or not args:
+        _invalid(function, "args", "is empty", repr(args), "a mapping of DNNL_ARG_* to memory")
+    known = {argument.index: argument for argument in pd.arguments}
+    scratchpad = pd.scratchpad_desc()
+    for index, given in args.items():
+        if index in known:
+            continue
+        if index == DNNL_ARG_SCRATCHPAD and scratchpad.dims:
+            continue
+        # Both may be passed where their size is 0.
+        spare = index in (DNNL_ARG_WORKSPACE, DNNL_ARG_SCRATCHPAD)
+        if spare and isinstance(given, memory) and given.desc == memory_desc():
+            continue
+        _invalid(
+            function,
+            "args",
+            "has an index that this primitive does not take",
+            repr(index),
+            " | ".join(f"{number} ({known[number].name})" for number in known),
+        )
+    found = tuple(_memory(function, pd, argument, args) for argument in pd.arguments)
+    ranges = [(argument, *_range(one)) for argument, one in zip(pd.arguments, found, strict=True)]
+    if scratchpad.dims:
+        low, high = _scratchpad(function, scratchpad, args)
+        for argument, start, end in ranges:
+            if low < end and start < high:
+                _overlap(function, "scratchpad", argument.name)
+    _check_overlaps(function, ranges)
+    return found
+
+
+def _memory(
+    function: str, pd: softmax_primitive_desc, argument: Argument, args: Mapping[int, object]
+) -> memory:
+    label, one = f"args[{argument.index}] ({argument.name})", args.get(argument.index)
+    if not isinstance(one, memory):
+        _invalid(
+            function, label, "is missing or no memory", repr(one), f"a memory of {argument.desc!r}"
+        )
+    if one.desc != argument.desc:
+        _invalid(function, label, "has another descriptor", repr(one.desc), repr(argument.desc))
+    if one.desc.format_kind is format_kind.host_scalar:
+        return one
+    _check_engine(function, label, one, pd)
+    if one.tensor is None and not one.desc.is_empty:
+        _invalid(function, label, "has no data", repr(one), "memory with a data handle")
+    return one
+
+
+def _check_engine(function: str, label: str, one: memory, pd: softmax_primitive_desc) -> None:
+    assert isinstance(pd.engine, engine)
+    if one.engine is None or not one.engine.is_same_device(pd.engine):
+        _invalid(function, label, "is memory of another engine", repr(one.engine), repr(pd.engine))
+
+
+def _scratchpad(function: str, wanted: memory_desc, args: Mapping[int, object]) -> tuple[int, int]:
+    label, one = f"args[{DNNL_ARG_SCRATCHPAD}] (scratchpad)", args.get(DNNL_ARG_SCRATCHPAD)
+    if not isinstance(one, memory) or one.desc != wanted or one.tensor is None:
+        _invalid(function, label, "is missing or has another descriptor", repr(one), repr(wanted))
+    return _range(one)
+
+
+def _range(one: memory) -> tuple[int, int]:
+    if one.tensor is None:
+        return 0, 0
+    start = one.get_data_handle()
+    return start, start + one.desc.get_size()
+
+
+def _check_overlaps(function: str, ranges: list[tuple[Argument, int, int]]) -> None:
+    for output, low, high in ranges:
+        if not output.written:
+            continue
+        for other, start, end in ranges:
+            if other is output or not (low < end and start < high):
+                continue
+            offered = (output.index, other.index) in _IN_PLACE
+            if not offered or start != low or other.desc != output.desc:
+                _overlap(function, output.name, other.name)
+
+
+def _overlap(function: str, written: str, other: str) -> NoReturn:
+    _invalid(
+        function,
+        "args",
+        "overlap in memory",
+        f"{written} and {other} share bytes",
+        "separate memory; dst on src, or diff_src on diff_dst, with one descriptor",
+    )
+
+
+def _invalid(function: str, argument: str, what: str, got: str, expected: str) -> NoReturn:
+    refuse(
+        status.invalid_arguments,
+        function,
+        argument,
+        what,
+        got=got,
+        expected=expected,
+        fix="compare with the primitive descriptor: query_md(index) says what is expected",
+    )

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory: a descriptor with data behind it, on an engine or (one value) on the host."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+
+import numpy as np
+
+from aclnn_py.core.tensor import Tensor, create_tensor
+from aclnn_py.dialects.onednn.descriptors import memory_desc
+from aclnn_py.dialects.onednn.engines import check_engine
+from aclnn_py.dialects.onednn.enums import format_kind
+from aclnn_py.dialects.onednn.statuses import refuse, status, translated
+from aclnn_runtime import Buffer
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from aclnn_py.dialects.onednn.engines import engine as engine_type
+
+__all__ = ["DNNL_MEMORY_ALLOCATE", "DNNL_MEMORY_NONE", "memory", "moves"]
+
+DNNL_MEMORY_NONE: Final = None
+DNNL_MEMORY_ALLOCATE: Final = "allocate"
+
+_moved = count(1)
+#: Counts changes of data handles, so that what is bound to old ones is seen to be stale.
+moves: list[int] = [0]
+
+
+class memory:
+    """A tensor in memory.
+
+    Parameters
+    ----------
+    desc : memory_desc
+        With a definite layout.
+    engine : engine
+        Whose memory it is.
+    handle : Buffer, int, ``DNNL_MEMORY_ALLOCATE`` or ``DNNL_MEMORY_NONE``
+        Device memory of at least ``desc.get_size()`` bytes, or its address; allocated here by
+        default. Memory of a Buffer stays alive with this object.
+
+    Raises
+    ------
+    OneDnnError
+        invalid_arguments for a descriptor without a layout, runtime dims, or memory that is too
+        small; out_of_memory.
+    """
+
+    def __init__(
+        self,
+        desc: memory_desc,
+        engine: engine_type,
+        handle: Buffer | int | str | None = DNNL_MEMORY_ALLOCATE,
+    ) -> None:
+        _check_desc(desc)
+        check_engine("memory", engine)
+        self.desc = desc
+        self.engine: engine_type | None = engine
+        self.value: np.generic | None = None
+        self._handle: Buffer | int | None = None
+        self.tensor: Tensor | None = None
+        if isinstance(handle, str):
+            if handle != DNNL_MEMORY_ALLOCATE:
+                _refuse_handle("memory", handle, desc)
+            with translated("memory"):
+                self._bind(engine.device.malloc(max(desc.get_size(), 1)))
+        else:
+            self.set_data_handle(handle)
+
+    @classmethod
+    def host_scalar(cls, desc: memory_desc, value: float) -> memory:
+        """One value on the host, for attributes that take it from there."""
+        if not isinstance(desc, memory_desc) or desc.format_kind is not format_kind.host_scalar:
+            _refuse_desc(desc, "is no host scalar", "memory_desc.host_scalar(data_type)")
+        scalar = cls.__new__(cls)
+        scalar.desc, scalar.engine, scalar.tensor = desc, None, None
+        scalar._handle = None  # noqa: SLF001  # a second maker of the same class
+        try:
+            scalar.value = cast(
+                "np.generic", np.asarray(value).astype(desc.row.numpy).reshape(())[()]
+            )
+        except (TypeError, ValueError, OverflowError):
+            refuse(
+                status.invalid_arguments,
+                "memory.host_scalar",
+                "value",
+                "is no number",
+                got=f"{type(value).__name__} {value!r}",
+                expected=f"one {desc.data_type.name}",
+                fix="pass a plain number",
+            )
+        return scalar
+
+    @property
+    def handle(self) -> Buffer | int | None:
+        """What the data lies in."""
+        return self._handle
+
+    def get_data_handle(self) -> int:
+        """Address of the first byte; 0 where there is none."""
+        with translated("memory.get_data_handle"):
+            return 0 if self._handle is None else int(self._handle)
+
+    def set_data_handle(self, handle: Buffer | int | None) -> None:
+        """Put other memory behind this object; work that is queued keeps what it has."""
+        if isinstance(handle, Buffer):
+            if handle.closed or handle.nbytes < self.desc.get_size():
+                _refuse_handle("memory.set_data_handle", handle, self.desc)
+        elif handle is not None and (
+            not isinstance(handle, int) or isinstance(handle, bool) or not 0 <= handle < 2**64
+        ):
+            _refuse_handle("memory.set_data_handle", handle, self.desc)
+        self._bind(handle or None)
+        moves[0] = next(_moved)
+
+    def _bind(self, handle: Buffer | int | None) -> None:
+        self._handle = handle
+        self.tensor = None
+        if handle is not None and not self.desc.is_empty:
+            with translated("memory"):
+                self.tensor = create_tensor(self.desc.tensor_desc, handle)
+
+    def get_desc(self) -> memory_desc:
+        """Its descriptor."""
+        return self.desc
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """A copy of the elements in logical order; waits for work that touches this memory."""
+        if self.value is not None:
+            return np.asarray(self.value)
+        if self.desc.is_empty:
+            dims = self.desc.dims
+            return np.empty(dims or (0,), self.desc.row.numpy if dims else np.uint8)
+        with translated("memory.numpy"):
+            return self._tensor("memory.numpy").numpy()
+
+    def write(self, values: ArrayLike) -> memory:
+        """Set every element, given in logical order; gaps keep their bytes. Returns itself."""
+        try:
+            array = np.asarray(values).astype(self.desc.row.numpy)
+        except (TypeError, ValueError, OverflowError):
+            array = None
+        if array is None or array.shape != self.desc.dims:
+            refuse(
+                status.invalid_arguments,
+                "memory.write",
+                "values",
+                "do not fit the descriptor",
+                got=f"{type(values).__name__} of shape {np.shape(values)}",
+                expected=f"numbers of shape {self.desc.dims}",
+                fix="pass the elements in logical order, whatever the layout",
+            )
+        if array.size:
+            with translated("memory.write"):
+                self._tensor("memory.write")._host_view("memory.write")[...] = array  # noqa: SLF001
+        return self
+
+    def _tensor(self, function: str) -> Tensor:
+        if self.tensor is None:
+            _refuse_handle(function, None, self.desc)
+        return self.tensor
+
+    def __repr__(self) -> str:
+        return f"<memory {self.desc!r}>"
+
+
+def _check_desc(desc: object) -> None:
+    if not isinstance(desc, memory_desc):
+        _refuse_desc(desc, "is no memory_desc", "a memory_desc")
+    if desc.has_runtime_dims:
+        _refuse_desc(desc, "has runtime dimensions", "all dimensions and strides known")
+    if desc.format_kind not in (format_kind.blocked, format_kind.undef):
+        _refuse_desc(desc, "has no layout", "a plain tag or strides; query the primitive's desc")
+
+
+def _refuse_desc(desc: object, what: str, expected: str) -> NoReturn:
+    refuse(
+        status.invalid_arguments,
+        "memory",
+        "desc",
+        what,
+        got=repr(desc),
+        expected=expected,
+        fix="give the descriptor a layout, for example memory_desc(dims, data_type, 'ab')",
+    )
+
+
+def _refuse_handle(function: str, handle: object, desc: memory_desc) -> NoReturn:
+    refuse(
+        status.invalid_arguments,
+        function,
+        "handle",
+        "is no memory for this descriptor",
+        got=repr(handle),
+        expected=f"at least {desc.get_size()} bytes of device memory, as a Buffer or an address",
+        fix="let it be allocated (the default), or pass engine.device.malloc(desc.get_size())",
+    )

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Primitive: executes a primitive descriptor with memory, on a stream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from aclnn_native import lib
+from aclnn_py.dialects.acl_tensor import aclSetAclOpExecutorRepeatable
+from aclnn_py.dialects.onednn import engines
+from aclnn_py.dialects.onednn.enums import DNNL_ARG_SCRATCHPAD, scratchpad_mode
+from aclnn_py.dialects.onednn.execution import check_arguments, check_stream
+from aclnn_py.dialects.onednn.memories import moves
+from aclnn_py.dialects.onednn.primitive_desc import softmax_primitive_desc
+from aclnn_py.dialects.onednn.statuses import refuse, status, translated, translation
+from aclnn_runtime import AclError, AclnnError, raise_last
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aclnn_py.core.executor import Executor
+    from aclnn_py.core.tensor import Tensor
+    from aclnn_py.dialects.onednn.engines import stream as stream_type
+    from aclnn_py.dialects.onednn.memories import memory
+    from aclnn_runtime import Buffer
+
+__all__ = ["primitive"]
+
+
+class _Binding(NamedTuple):
+    """An executor and what it was bound to."""
+
+    args: dict[int, memory]
+    moves: int
+    executor: Executor
+    workspace_bytes: int
+    repeatable: bool
+
+
+class primitive:
+    """An executable softmax.
+
+    Parameters
+    ----------
+    pd : primitive descriptor
+        Of this direction, made for an engine with a device.
+    """
+
+    primitive_desc: type[softmax_primitive_desc]
+
+    def __init__(self, pd: softmax_primitive_desc) -> None:
+        name = type(self).__qualname__
+        if not isinstance(pd, self.primitive_desc):
+            refuse(
+                status.invalid_arguments,
+                name,
+                "pd",
+                "is no descriptor of this primitive",
+                got=f"{type(pd).__name__} {pd!r}",
+                expected=f"a {name}.primitive_desc",
+                fix=f"make one with {name}.primitive_desc(engine, ...)",
+            )
+        if not isinstance(pd.engine, engines.engine):
+            refuse(
+                status.runtime_error,
+                name,
+                "pd",
+                "was made for an engine without a device",
+                got=repr(pd.engine),
+                expected="a primitive descriptor of an engine",
+                fix="a description serves checks only; pass engine(engine_kind.cpu, 0)",
+            )
+        self._pd = pd
+        self._engine = pd.engine
+        self._number = pd.operator.number
+        self._function = f"{name}.execute"
+        self._in_user_mode = pd.get_primitive_attr().scratchpad is scratchpad_mode.user
+        self._bound: _Binding | None = None
+
+    def get_primitive_desc(self) -> softmax_primitive_desc:
+        """The descriptor it was made from."""
+        return self._pd
+
+    def execute(self, stream: stream_type, args: Mapping[int, memory]) -> None:
+        """Submit to a stream; returns before the result is there.
+
+        Parameters
+        ----------
+        stream : stream
+            Of the descriptor's engine.
+        args : mapping of int to memory
+            By ``DNNL_ARG_*`` index; every argument of the descriptor and no other.
+
+        Raises
+        ------
+        OneDnnError
+            invalid_arguments for an unknown index, a missing argument, memory that is not what
+            its descriptor says or overlaps other memory; nothing has run then.
+
+        Notes
+        -----
+        dst may be src, and diff_src may be diff_dst, where their descriptors are equal. In
+        library mode each call has its own scratchpad, so that calls may overlap.
+        """
+        bound = self._bound
+        if bound is None or not self._fits(bound, stream, args):
+            bound = self._bind(stream, args)
+        if bound is not None:
+            self._run(bound, stream, args)
+
+    def _fits(self, bound: _Binding, stream: object, args: object) -> bool:
+        # Memory objects are equal only to themselves. What is no mapping of them, and may compare
+        # in its own way, goes through the checks.
+        try:
+            return (
+                bound.moves == moves[0]
+                and type(args) is dict
+                and args == bound.args
+                and type(stream) is engines.stream
+                and stream.engine is self._engine
+            )
+        except ValueError:
+            return False
+
+    def _bind(self, stream: stream_type, args: Mapping[int, memory]) -> _Binding | None:
+        """Check everything and do phase 1; None for a call with nothing to do."""
+        name, now = self._function, moves[0]
+        check_stream(name, stream, self._engine)
+        found = check_arguments(name, self._pd, args)
+        if self._pd.is_empty:
+            return None
+        with translated(name):
+            tensors = [self._tensor(memory) for memory in found]
+            size, executor = self._pd.operator.get_workspace_size(tensors, [self._pd.get_axis()])
+        # A host scalar is copied when it is passed, so such calls are bound anew each time.
+        repeatable = all(memory.value is None for memory in found) and _may_repeat(executor)
+        binding = _Binding(dict(args), now, executor, size, repeatable)
+        self._bound = binding if repeatable else None
+        return binding
+
+    def _tensor(self, memory: memory) -> Tensor:
+        if memory.tensor is not None:
+            return memory.tensor
+        assert memory.value is not None, memory
+        return self._engine.device.tensor([memory.value], memory.desc.row.numpy)
+
+    def _run(self, bound: _Binding, stream: stream_type, args: Mapping[int, memory]) -> None:
+        size, workspace = bound.workspace_bytes, None
+        queue, executor = stream.runtime_stream, bound.executor
+        try:
+            if size:
+                workspace = self._workspace(size, args)
+            if not bound.repeatable:
+                self._pd.operator.execute(workspace, size, executor, queue)
+                return
+            code = lib.aclpy_execute(
+                self._number, int(workspace or 0), size, executor.handle, queue.handle
+            )
+            if code:
+                raise_last(code, error=AclnnError)
+        except AclError as error:
+            raise translation(self._function, error) from error
+
+    def _workspace(self, size: int, args: Mapping[int, memory]) -> Buffer | int | None:
+        if self._in_user_mode:
+            return args[DNNL_ARG_SCRATCHPAD].handle
+        return self._engine.device.malloc(size)
+
+
+def _may_repeat(executor: Executor) -> bool:
+    try:
+        aclSetAclOpExecutorRepeatable(executor)
+    except AclnnError:  # some plans run once only; the next call makes a new executor
+        return False
+    return True

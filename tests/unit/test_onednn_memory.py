@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory descriptors and memory objects of the oneDNN dialect (reference, sections 1.1 and 1.4)."""
+# ruff: noqa: ARG005  # the functions of a table have one signature
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import aclnn_py as acl
+from aclnn_py.dialects import onednn as dnnl
+from support.onednn import NUMPY, Bench, md, refused
+
+RUNTIME = dnnl.DNNL_RUNTIME_DIM_VAL
+F32 = dnnl.data_type.f32
+
+
+@pytest.fixture(scope="module")
+def bench():
+    return Bench()
+
+
+@pytest.mark.parametrize(
+    ("dims", "tag", "strides"),
+    [
+        ((7,), "a", (1,)),
+        ((7,), "x", (1,)),
+        ((2, 3), "ab", (3, 1)),
+        ((2, 3), "nc", (3, 1)),
+        ((2, 3), "ba", (1, 2)),
+        ((2, 3), "cn", (1, 2)),
+        ((2, 3, 4), "abc", (12, 4, 1)),
+        ((2, 3, 4), "nwc", (12, 1, 3)),
+        ((2, 3, 4), "ntc", (4, 8, 1)),
+        ((2, 3, 4, 5), "nchw", (60, 20, 5, 1)),
+        ((2, 3, 4, 5), "nhwc", (60, 1, 15, 3)),
+        ((2, 3, 4, 5), "chwn", (1, 40, 10, 2)),
+        ((2, 3, 4, 5, 6), "ncdhw", (360, 120, 30, 6, 1)),
+        ((2, 3, 4, 5, 6), "ndhwc", (360, 1, 90, 18, 3)),
+        ((1,) * 11 + (3,), "abcdefghijkl", (3,) * 11 + (1,)),
+        ((2, 0, 3), "abc", (3, 3, 1)),
+    ],
+)
+def test_tags_are_orders_of_the_axes(dims, tag, strides):
+    desc = md(dims, "f32", tag)
+    assert desc.strides == strides
+    assert desc.format_kind is dnnl.format_kind.blocked
+    assert desc == md(dims, "f32", strides)
+
+
+@pytest.mark.parametrize(
+    ("dims", "dtype", "layout", "nbytes"),
+    [
+        ((2, 3), "f32", "ab", 24),
+        ((2, 3), "u8", "ba", 6),
+        ((2, 3), "f16", (8, 1), 32),  # the gap behind the last row counts
+        ((2, 3), "f32", (0, 1), 12),
+        ((2, 0), "f32", "ab", 0),
+        ((2, 3), "f32", "any", 0),
+        ((RUNTIME, 3), "f32", "ab", RUNTIME),
+    ],
+)
+def test_sizes(dims, dtype, layout, nbytes):
+    assert md(dims, dtype, layout).get_size() == nbytes
+
+
+REFUSED = [
+    # Section 1.1, below the table: creation itself refuses negative dims and undefined types.
+    (((2, -3), F32, "ab"), "invalid_arguments", "dims"),
+    (((2, 3), 0, "ab"), "invalid_arguments", "data_type"),
+    (((2, 3), 99, "ab"), "invalid_arguments", "data_type"),
+    (((2, 3), "f32", "ab"), "invalid_arguments", "data_type"),
+    (((2, 3), dnnl.data_type.s4, "ab"), "unimplemented", "data_type"),
+    (((1,) * 13, F32, (1,) * 13), "invalid_arguments", "dims"),
+    ((2.5, F32, "a"), "invalid_arguments", "dims"),
+    (((2, 2.5), F32, "ab"), "invalid_arguments", "dims"),
+    (((2**40, 2**40), F32, "ab"), "invalid_arguments", "dims"),
+    (((2**63,), F32, "a"), "invalid_arguments", "dims"),
+    (((2, 3), F32, "abc"), "invalid_arguments", "format_tag"),
+    (((2, 3), F32, "aa"), "invalid_arguments", "format_tag"),
+    (((2, 3), F32, "undef"), "invalid_arguments", "format_tag"),
+    (((2, 3), F32, ""), "invalid_arguments", "format_tag"),
+    (((2, 16, 3, 3), F32, "nChw8c"), "unimplemented", "format_tag"),
+    (((2, 16, 3, 3), F32, "aBcd16b"), "unimplemented", "format_tag"),
+    (((2, 3), F32, (3,)), "invalid_arguments", "strides"),
+    (((2, 3), F32, (-3, 1)), "invalid_arguments", "strides"),
+    (((2, 3), F32, (2, 1)), "invalid_arguments", "strides"),
+    (((2, 3), F32, (1, 1)), "invalid_arguments", "strides"),
+    (((2, 3), F32, None), "invalid_arguments", "strides"),
+]
+
+
+@pytest.mark.parametrize(("given", "status", "argument"), REFUSED)
+def test_descriptors_refuse(given, status, argument):
+    with refused(status, argument):
+        dnnl.memory_desc(*given)
+
+
+def test_the_zero_descriptor():
+    zero = dnnl.memory_desc()
+    assert (zero.ndims, zero.get_size(), zero.format_kind) == (0, 0, dnnl.format_kind.undef)
+    assert zero == dnnl.memory_desc(()) != md((1,))
+
+
+def test_equality_ignores_strides_that_move_nothing():
+    assert md((1, 3), "f32", (7, 1)) == md((1, 3))
+    assert hash(md((1, 3), "f32", (7, 1))) == hash(md((1, 3)))
+    assert md((2, 0), "f32", "ba") == md((2, 0))
+    assert md((2, 3)) != md((2, 3), "f16")
+    assert md((2, 3)) != md((2, 3), "f32", "ba")
+    assert md((2, 3)).same_layout(md((2, 3), "u8"))
+    assert not md((2, 3)).same_layout(md((3, 2)))
+
+
+@pytest.mark.parametrize(
+    ("layout", "strides"), [("ba", (1, 2)), ((8, 1), (8, 1)), ((0, 1), (3, 1))]
+)
+def test_any_takes_a_layout(layout, strides):
+    """Section 1.4; repeated elements are not taken over."""
+    got = md((2, 3), "f16", "any").with_layout_of(md((2, 3), "f32", layout))
+    assert (got.strides, got.data_type) == (strides, dnnl.data_type.f16)
+
+
+def test_any_takes_the_order_for_a_repeated_operand():
+    got = md((1, 3, 1), "f32", "any").with_layout_of(md((2, 3, 4), "f32", "acb"))
+    assert got == md((1, 3, 1), "f32", "acb")
+
+
+@pytest.mark.parametrize("dtype", sorted(NUMPY))
+@pytest.mark.parametrize("layout", ["ab", "ba", (5, 1), (1, 7)])
+def test_memory_holds_values_in_logical_order(bench, dtype, layout):
+    values = np.arange(6).reshape(2, 3).astype(NUMPY[dtype])
+    one = dnnl.memory(md((2, 3), dtype, layout), bench.engine).write(values)
+    np.testing.assert_array_equal(one.numpy(), values)
+    assert one.numpy().dtype == NUMPY[dtype]
+    assert one.get_desc() == md((2, 3), dtype, layout)
+
+
+def test_memory_over_a_buffer(bench):
+    with acl.Device(0) as device:
+        buffer = device.malloc(24)
+        one = dnnl.memory(md((2, 3)), bench.engine, buffer).write(np.ones((2, 3)))
+        other = dnnl.memory(md((3, 2)), bench.engine, buffer.ptr)
+        np.testing.assert_array_equal(other.numpy(), np.ones((3, 2), np.float32))
+        assert one.get_data_handle() == other.get_data_handle() == buffer.ptr
+        small = device.malloc(23)
+        with refused("invalid_arguments", "handle"):
+            one.set_data_handle(small)
+        del one, other
+
+
+def test_memory_without_data(bench):
+    none = dnnl.memory(md((2, 3)), bench.engine, dnnl.DNNL_MEMORY_NONE)
+    assert none.get_data_handle() == 0
+    with refused("invalid_arguments", "handle"):
+        none.numpy()
+    assert dnnl.memory(md((2, 0)), bench.engine).numpy().shape == (2, 0)
+    assert dnnl.memory(dnnl.memory_desc(), bench.engine).numpy().size == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "argument"),
+    [
+        (lambda e: dnnl.memory(None, e), "desc"),
+        (lambda e: dnnl.memory(md((2,), "f32", "any"), e), "desc"),
+        (lambda e: dnnl.memory(md((RUNTIME,)), e), "desc"),
+        (lambda e: dnnl.memory(dnnl.memory_desc.host_scalar(F32), e), "desc"),
+        (lambda e: dnnl.memory(md((2,)), None), "engine"),
+        (lambda e: dnnl.memory(md((2,)), dnnl.engine_description()), "engine"),
+        (lambda e: dnnl.memory(md((2,)), e, "here"), "handle"),
+        (lambda e: dnnl.memory(md((2,)), e, 2.5), "handle"),
+        (lambda e: dnnl.memory(md((2,)), e, -1), "handle"),
+        (lambda e: dnnl.memory(md((2,)), e).write(np.ones(3)), "values"),
+        (lambda e: dnnl.memory(md((2,)), e).write("text"), "values"),
+        (lambda e: dnnl.memory.host_scalar(md((1,)), 1), "desc"),
+        (lambda e: dnnl.memory.host_scalar(dnnl.memory_desc.host_scalar(F32), "x"), "value"),
+    ],
+)
+def test_memory_refuses(bench, make, argument):
+    with refused("invalid_arguments", argument):
+        make(bench.engine)
+
+
+def test_memory_that_is_gone(bench):
+    with acl.Device(0) as device:
+        buffer = device.malloc(8)
+        one = dnnl.memory(md((2,)), bench.engine, buffer)
+        buffer.close()
+        with pytest.raises(dnnl.OneDnnError) as caught:
+            one.numpy()
+    assert caught.value.status is dnnl.status.invalid_arguments
+
+
+def test_memory_runs_out():
+    """out_of_memory of section 1.8, from a device that has too little."""
+    with pytest.raises(dnnl.OneDnnError) as caught:
+        dnnl.memory(md((2**55,), "u8"), dnnl.engine())
+    assert caught.value.status is dnnl.status.out_of_memory
