@@ -78,6 +78,9 @@ mutants: $(VENV)/.built ## plants faults one by one; each must turn the suite re
 
 generate: $(VENV)/.built ## every generated file: status header, stubs, README tables
 	@$(PY) tools/generate_status.py
+	@$(PY) tools/generate_soc.py
+	@$(PY) tools/generate_abi.py
+	@$(PY) tools/generate_headers.py
 	@$(PY) tools/generate.py
 	@$(PY) tools/support_table.py
 	@$(PY) tools/dialect_tables.py
@@ -98,4 +101,4 @@ clean: ## build results and caches; keeps the environment
 distclean: clean ## the environment too
 	@rm -rf $(VENV)
 
-include tests/native/sanitize.mk benchmarks/bench.mk
+include tests/native/sanitize.mk tests/native/arm64.mk benchmarks/bench.mk

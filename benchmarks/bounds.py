@@ -28,6 +28,8 @@ __all__ = ["Bounds", "Work"]
 _DTYPES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "float64": "f64"}
 _ISAS = {1: "baseline", 2: "avx2", 3: "avx512"}
 _ELEMENTS = 1 << 14
+# Fewer rows than this would make the kernels split long ones, which the whole cell's do not.
+_LEAST_ROWS = 8
 _PEAK_TURNS = 200_000
 _PEAK_TRIALS = 15
 
@@ -109,4 +111,5 @@ def _sample(cell: Cell) -> tuple[int, int, int]:
     if inner > 1:
         n = min(n, 64)
         inner = min(inner, _ELEMENTS // n)
-    return max(1, _ELEMENTS // (n * inner)), n, inner
+        return max(1, _ELEMENTS // (n * inner)), n, inner
+    return min(cell.elements // n, max(_LEAST_ROWS, _ELEMENTS // n)), n, 1

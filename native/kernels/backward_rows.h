@@ -2,59 +2,92 @@
  * Template: backward of softmax and log-softmax over contiguous rows, whole or in chunks. ACLPY_T names the instance.
  *
  * softmax: out = y * (g - sum(g * y)); log-softmax: out = g - exp(y) * sum(g). Both passes read the tensors as
- * stored (a row stays in cache between them), so no scratch is needed and out may be g or y.
+ * stored (a row stays in cache between them), so no scratch is needed and out may be g or y. Sums have double
+ * precision and are subtracted in two parts: where terms cancel, the absolute error stays that of the result's own
+ * rounding.
  */
 #include "../simd/instance.h"
 
+/* A sum in two parts, so that nothing of it is lost where an element cancels it. */
+typedef struct FN(total) {
+  REAL high;
+  REAL low; /* 0 where REAL is double */
+} FN(total);
+
+ACLPY_INLINE FN(total) FN(total_of)(double sum) {
+  FN(total) t = {(REAL)sum, 0};
+  if (SPLITS && isfinite(t.high)) t.low = (REAL)(sum - (double)t.high);
+  return t;
+}
+
+/* One vector of results. The larger terms are subtracted first: where they cancel, that is exact. */
+ACLPY_INLINE VEC FN(result)(VEC g, VEC y, VEC high, VEC low, int logarithm) {
+  if (logarithm) {
+    const VEC e = V(exp)(y), rest = V(fnma)(e, high, g);
+    /* A y above any logarithm of a probability: infinity times the low part must not become NaN. */
+    return SPLITS ? V(fnma)(V(min)(V(set1)((REAL)FLT_MAX), e), low, rest) : rest;
+  }
+  const VEC rest = V(sub)(g, high);
+  return V(mul)(y, SPLITS ? V(sub)(rest, low) : rest);
+}
+
+/* Sums of g * y, or of g, in progress. Two chains of double additions are enough beside exponentials. */
+typedef struct FN(sums) {
+  V(dot) products[4];
+  V(acc) terms[2];
+} FN(sums);
+
+ACLPY_INLINE void FN(sums_begin)(FN(sums) * s) {
+  for (int k = 0; k < 4; ++k) s->products[k] = V(dot_zero)();
+  for (int k = 0; k < 2; ++k) s->terms[k] = V(acc_zero)();
+}
+
+ACLPY_INLINE void FN(sums_add)(FN(sums) * s, int k, const STORED *g, const STORED *y, int logarithm) {
+  if (logarithm) {
+    s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LD(g));
+  } else {
+    s->products[k] = V(dot_add)(s->products[k], LD(g), LD(y));
+  }
+}
+
 /* The last vectors of a block, behind whole groups of four, and the sum of it all. */
-ACLPY_INLINE REAL FN(block_end)(const STORED *g, const STORED *y, int64_t i, int64_t n, int logarithm, VEC *s) {
-  for (; i + LANES <= n; i += LANES) {
-    s[0] = logarithm ? V(add)(LD(g + i), s[0]) : V(fma)(LD(g + i), LD(y + i), s[0]);
+ACLPY_INLINE double FN(sums_end)(FN(sums) * s, const STORED *g, const STORED *y, int64_t i, int64_t n, int logarithm) {
+  for (; i + LANES <= n; i += LANES) FN(sums_add)(s, 0, g + i, y + i, logarithm);
+  if (logarithm) {
+    if (i < n) s->terms[1] = V(acc_add)(s->terms[1], LDN(g + i, n - i, 0));
+    return V(acc_sum)(s->terms[0], s->terms[1]);
   }
-  if (i < n) {
-    const VEC a = LDN(g + i, n - i, 0);
-    s[1] = logarithm ? V(add)(a, s[1]) : V(fma)(a, LDN(y + i, n - i, 0), s[1]);
-  }
-  return V(hsum)(V(add)(V(add)(s[0], s[1]), V(add)(s[2], s[3])));
+  if (i < n) s->products[1] = V(dot_add)(s->products[1], LDN(g + i, n - i, 0), LDN(y + i, n - i, 0));
+  return V(dot_total)(s->products, n < 4 * LANES ? 2 : 4);
 }
 
 /* Sum of one block: g * y, or g alone. */
-ACLPY_INLINE REAL FN(block_sum)(const STORED *g, const STORED *y, int64_t n, int logarithm) {
-  VEC s[4] = {V(set1)(0), V(set1)(0), V(set1)(0), V(set1)(0)};
+ACLPY_INLINE double FN(block_sum)(const STORED *g, const STORED *y, int64_t n, int logarithm) {
+  FN(sums) s;
+  FN(sums_begin)(&s);
   int64_t i = 0;
   for (; i + 4 * LANES <= n; i += 4 * LANES) {
-    for (int k = 0; k < 4; ++k) {
-      const VEC a = LD(g + i + k * LANES);
-      s[k] = logarithm ? V(add)(a, s[k]) : V(fma)(a, LD(y + i + k * LANES), s[k]);
-    }
+    for (int k = 0; k < 4; ++k) FN(sums_add)(&s, k, g + i + k * LANES, y + i + k * LANES, logarithm);
   }
-  return FN(block_end)(g, y, i, n, logarithm, s);
+  return FN(sums_end)(&s, g, y, i, n, logarithm);
 }
 
 ACLPY_INLINE double FN(row_sum)(const STORED *g, const STORED *y, int64_t n, int logarithm) {
   double sum = 0.0;
   for (int64_t i = 0; i < n; i += ACLPY_BLOCK) {
-    sum += (double)FN(block_sum)(g + i, y + i, aclpy_min_i64(ACLPY_BLOCK, n - i), logarithm);
+    sum += FN(block_sum)(g + i, y + i, aclpy_min_i64(ACLPY_BLOCK, n - i), logarithm);
   }
   return sum;
 }
 
-ACLPY_INLINE void FN(row_out)(const STORED *g, const STORED *y, STORED *out, int64_t n, REAL sum, int logarithm,
+ACLPY_INLINE void FN(row_out)(const STORED *g, const STORED *y, STORED *out, int64_t n, FN(total) sum, int logarithm,
                               int streaming) {
-  const VEC s = V(set1)(sum);
-  if (logarithm) {
-#define FULL_(i) V(fnma)(V(exp)(LD(y + (i))), s, LD(g + (i)))
-#define PART_(i, m) V(fnma)(V(exp)(LDN(y + (i), m, 0)), s, LDN(g + (i), m, 0))
-    ACLPY_MAP(out, n, streaming, FULL_, PART_);
+  const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
+#define FULL_(i) FN(result)(LD(g + (i)), LD(y + (i)), high, low, logarithm)
+#define PART_(i, m) FN(result)(LDN(g + (i), m, 0), LDN(y + (i), m, 0), high, low, logarithm)
+  ACLPY_MAP(out, n, streaming, FULL_, PART_);
 #undef FULL_
 #undef PART_
-  } else {
-#define FULL_(i) V(mul)(LD(y + (i)), V(sub)(LD(g + (i)), s))
-#define PART_(i, m) V(mul)(LDN(y + (i), m, 0), V(sub)(LDN(g + (i), m, 0), s))
-    ACLPY_MAP(out, n, streaming, FULL_, PART_);
-#undef FULL_
-#undef PART_
-  }
 }
 
 typedef struct FN(operands) {
@@ -74,13 +107,12 @@ ACLPY_INLINE FN(operands) FN(operands_of)(const aclpy_geometry *geometry, const 
 }
 
 /* Writes four vectors of `out` from element `at` on, where that many are left; returns where it ended. */
-ACLPY_INLINE int64_t FN(out_quad)(const STORED *g, const STORED *y, STORED *out, int64_t at, int64_t n, VEC sum,
-                                  int logarithm, int streaming) {
+ACLPY_INLINE int64_t FN(out_quad)(const STORED *g, const STORED *y, STORED *out, int64_t at, int64_t n, VEC high,
+                                  VEC low, int logarithm, int streaming) {
   if (at + 4 * LANES > n) return at;
   for (int k = 0; k < 4; ++k) {
     const int64_t i = at + k * LANES;
-    const VEC a = LD(g + i), b = LD(y + i);
-    const VEC v = logarithm ? V(fnma)(V(exp)(b), sum, a) : V(mul)(b, V(sub)(a, sum));
+    const VEC v = FN(result)(LD(g + i), LD(y + i), high, low, logarithm);
     if (streaming) {
       NT(out + i, v);
     } else {
@@ -92,28 +124,27 @@ ACLPY_INLINE int64_t FN(out_quad)(const STORED *g, const STORED *y, STORED *out,
 
 /* Row `at` is written while the sum of the row behind it is made, so that reading and writing overlap. The sum has
  * the same steps as row_sum. */
-ACLPY_INLINE double FN(rows_step)(const FN(operands) * p, int64_t at, int64_t n, REAL sum, int logarithm,
+ACLPY_INLINE double FN(rows_step)(const FN(operands) * p, int64_t at, int64_t n, FN(total) sum, int logarithm,
                                   int streaming) {
   const STORED *g = p->g + at, *y = p->y + at;
   STORED *out = p->out + at;
-  const VEC here = V(set1)(sum);
+  const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
   double total = 0.0;
   int64_t done = streaming ? aclpy_to_line(out, (int64_t)sizeof(STORED), n) : 0;
   FN(row_out)(g, y, out, done, sum, logarithm, 0);
   for (int64_t first = 0; first < n; first += ACLPY_BLOCK) {
     const STORED *h = g + n + first, *z = y + n + first;
     const int64_t m = aclpy_min_i64(ACLPY_BLOCK, n - first);
-    VEC s[4] = {V(set1)(0), V(set1)(0), V(set1)(0), V(set1)(0)};
+    FN(sums) s;
+    FN(sums_begin)(&s);
     int64_t i = 0;
     for (; i + 4 * LANES <= m; i += 4 * LANES) {
-      for (int k = 0; k < 4; ++k) {
-        const VEC a = LD(h + i + k * LANES);
-        s[k] = logarithm ? V(add)(a, s[k]) : V(fma)(a, LD(z + i + k * LANES), s[k]);
-        if (logarithm) ACLPY_PREFETCH(z + i + k * LANES);
-      }
-      done = FN(out_quad)(g, y, out, done, n, here, logarithm, streaming);
+      for (int k = 0; k < 4; ++k) FN(sums_add)(&s, k, h + i + k * LANES, z + i + k * LANES, logarithm);
+      if (streaming) aclpy_fetch(h + i, 4 * LANES * (int64_t)sizeof(STORED));
+      if (streaming) aclpy_fetch(z + i, 4 * LANES * (int64_t)sizeof(STORED));
+      done = FN(out_quad)(g, y, out, done, n, high, low, logarithm, streaming);
     }
-    total += (double)FN(block_end)(h, z, i, m, logarithm, s);
+    total += FN(sums_end)(&s, h, z, i, m, logarithm);
   }
   FN(row_out)(g + done, y + done, out + done, n - done, sum, logarithm, streaming);
   return total;
@@ -124,9 +155,11 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(opera
   const int64_t n = geometry->n;
   if (begin >= end) return;
   double sum = FN(row_sum)(p->g + begin * n, p->y + begin * n, n, logarithm);
-  for (int64_t i = begin; i + 1 < end; ++i) sum = FN(rows_step)(p, i * n, n, (REAL)sum, logarithm, streaming);
+  for (int64_t i = begin; i + 1 < end; ++i) {
+    sum = FN(rows_step)(p, i * n, n, FN(total_of)(sum), logarithm, streaming);
+  }
   const int64_t at = (end - 1) * n;
-  FN(row_out)(p->g + at, p->y + at, p->out + at, n, (REAL)sum, logarithm, streaming);
+  FN(row_out)(p->g + at, p->y + at, p->out + at, n, FN(total_of)(sum), logarithm, streaming);
 }
 
 static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args, int64_t begin, int64_t end,
@@ -158,7 +191,7 @@ static void FN(row_chunks_run)(const aclpy_geometry *geometry, const aclpy_kerne
     if (pass == 0) {
       sum[i] = FN(row_sum)(p.g + at, p.y + at, n, logarithm);
     } else {
-      FN(row_out)(p.g + at, p.y + at, p.out + at, n, (REAL)total[row], logarithm, p.streaming);
+      FN(row_out)(p.g + at, p.y + at, p.out + at, n, FN(total_of)(total[row]), logarithm, p.streaming);
     }
   }
   if (p.streaming) aclpy_stream_fence();

@@ -16,6 +16,13 @@ ACLPY_INLINE int64_t aclpy_to_line(const void *p, int64_t size, int64_t n) {
   return aclpy_min_i64(bytes / size, n);
 }
 
+/* Asks for the `bytes` (whole lines) that lie some way behind p: while one thread computes, the processor alone does
+ * not look far enough ahead. Rows follow each other, so the way may lead into the next one. */
+enum { ACLPY_AHEAD_BYTES = 4096 };
+ACLPY_INLINE void aclpy_fetch(const void *p, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH((uintptr_t)p + (uintptr_t)(ACLPY_AHEAD_BYTES + at));
+}
+
 #define ACLPY_MAP(y, n, streaming, FULL, PART)                                                      \
   do {                                                                                              \
     STORED *const y_ = (y);                                                                         \

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * softmax_backward and log_softmax_backward: params [outer, n, inner]; out may be gradOutput or output.
  */
+#include <float.h>
 #include <math.h>
 
+#include "../simd/accumulate.h"
 #include "../simd/math.h"
 #include "define.h"
 #include "reduction_plan.h"

@@ -67,11 +67,3 @@ ACLPY_INLINE void aclpy_merge_sums(const aclpy_geometry *g, double *sum) {
 ACLPY_INLINE VEC FN(tile_ld)(const STORED *p, int64_t m, REAL fill) {
   return m >= LANES ? LD(p) : m > 0 ? LDN(p, m, fill) : V(set1)(fill);
 }
-
-/* sum += part; part = 0 */
-ACLPY_INLINE void FN(tile_flush)(double *restrict sum, REAL *restrict part, int64_t n) {
-  for (int64_t c = 0; c < n; ++c) {
-    sum[c] += (double)part[c];
-    part[c] = 0;
-  }
-}

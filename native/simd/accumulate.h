@@ -2,7 +2,8 @@
  * Sums of vectors in double precision: as many double lanes as the vector has lanes.
  *
  * Where one term is 1 and the others are small, the logarithm of a sum needs the small ones exactly; float sums lose
- * them to the 1. The additions run beside the multiplications of exp and cost little.
+ * them to the 1. The additions run beside the multiplications of exp and cost little. The gradients' sums are double
+ * for the same reason: what is left when a gradient and the sum cancel must not be the sum's rounding.
  */
 #ifndef ACLPY_SIMD_ACCUMULATE_H
 #define ACLPY_SIMD_ACCUMULATE_H
@@ -25,6 +26,11 @@ ACLPY_INLINE v32_acc v32_acc_add(v32_acc a, v32 v) {
   a.high = v64_add(a.high, v32_widen_high(v));
   return a;
 }
+ACLPY_INLINE v32_acc v32_acc_join(v32_acc a, v32_acc b) {
+  a.low = v64_add(a.low, b.low);
+  a.high = v64_add(a.high, b.high);
+  return a;
+}
 ACLPY_INLINE double v32_acc_sum(v32_acc a, v32_acc b) {
   return v64_hsum(v64_add(v64_add(a.low, b.low), v64_add(a.high, b.high)));
 }
@@ -45,11 +51,106 @@ ACLPY_INLINE v64_acc v64_acc_add(v64_acc a, v64 v) {
   a.all = v64_add(a.all, v);
   return a;
 }
+ACLPY_INLINE v64_acc v64_acc_join(v64_acc a, v64_acc b) {
+  a.all = v64_add(a.all, b.all);
+  return a;
+}
 ACLPY_INLINE double v64_acc_sum(v64_acc a, v64_acc b) { return v64_hsum(v64_add(a.all, b.all)); }
 ACLPY_INLINE v64_acc v64_acc_load(const double *p) {
   const v64_acc a = {v64_load(p)};
   return a;
 }
 ACLPY_INLINE void v64_acc_store(double *p, v64_acc a) { v64_store(p, a.all); }
+
+/* Sums of products in twice the precision of a lane: `rest` gathers what each rounding of `sum` loses, exactly. That is
+ * cheaper than converting both factors to double. Once a sum is infinite its rest is NaN: see aclpy_dot_total. */
+typedef struct v32_dot {
+#if ACLPY_FUSES
+  v32 sum, rest;
+#else
+  v32_acc sum;
+#endif
+} v32_dot;
+typedef struct v64_dot {
+  v64 sum;
+} v64_dot;
+
+ACLPY_INLINE double aclpy_dot_total(double sum, double rest) {
+  return sum - sum == 0.0 ? sum + rest : sum; /* not where it is infinite or NaN */
+}
+
+#if ACLPY_FUSES
+ACLPY_INLINE v32_dot v32_dot_zero(void) {
+  const v32_dot d = {v32_set1(0), v32_set1(0)};
+  return d;
+}
+/* Some additions are written as products with 1: multiply-adds have pipes of their own. */
+ACLPY_INLINE v32_dot v32_dot_add(v32_dot d, v32 v, v32 w) {
+  const v32 one = v32_set1(1.0f);
+  const v32 next = v32_fma(v, w, d.sum);
+  const v32 taken = v32_sub(next, d.sum);
+  const v32 lost = v32_sub(d.sum, v32_fnma(taken, one, next));
+  d.rest = v32_fnma(v32_fnma(v, w, taken), one, v32_add(lost, d.rest));
+  d.sum = next;
+  return d;
+}
+/* The two parts of a sum, in double lanes. */
+ACLPY_INLINE v32_acc v32_dot_sums(v32_dot d) { return v32_acc_add(v32_acc_zero(), d.sum); }
+ACLPY_INLINE v32_acc v32_dot_rests(v32_dot d) { return v32_acc_add(v32_acc_zero(), d.rest); }
+#else
+ACLPY_INLINE v32_dot v32_dot_zero(void) {
+  const v32_dot d = {v32_acc_zero()};
+  return d;
+}
+ACLPY_INLINE v32_dot v32_dot_add(v32_dot d, v32 v, v32 w) {
+  d.sum.low = v64_fma(v32_widen_low(v), v32_widen_low(w), d.sum.low);
+  d.sum.high = v64_fma(v32_widen_high(v), v32_widen_high(w), d.sum.high);
+  return d;
+}
+ACLPY_INLINE v32_acc v32_dot_sums(v32_dot d) { return d.sum; }
+ACLPY_INLINE v32_acc v32_dot_rests(v32_dot d) {
+  (void)d;
+  return v32_acc_zero();
+}
+#endif
+
+ACLPY_INLINE v64_dot v64_dot_zero(void) {
+  const v64_dot d = {v64_set1(0)};
+  return d;
+}
+ACLPY_INLINE v64_dot v64_dot_add(v64_dot d, v64 v, v64 w) {
+  d.sum = v64_fma(v, w, d.sum);
+  return d;
+}
+ACLPY_INLINE v64_acc v64_dot_sums(v64_dot d) {
+  const v64_acc a = {d.sum};
+  return a;
+}
+ACLPY_INLINE v64_acc v64_dot_rests(v64_dot d) {
+  (void)d;
+  return v64_acc_zero();
+}
+
+/* All of `count` sums: the rests may be added as they are, they are small. */
+#if ACLPY_FUSES
+ACLPY_INLINE double v32_dot_total(const v32_dot *d, int count) {
+  v32_acc sum = v32_dot_sums(d[0]);
+  v32 rest = d[0].rest;
+  for (int k = 1; k < count; ++k) sum = v32_acc_add(sum, d[k].sum);
+  for (int k = 1; k < count; ++k) rest = v32_add(rest, d[k].rest);
+  return aclpy_dot_total(v64_hsum(v64_add(sum.low, sum.high)), (double)v32_hsum(rest));
+}
+#else
+ACLPY_INLINE double v32_dot_total(const v32_dot *d, int count) {
+  v32_acc sum = d[0].sum;
+  for (int k = 1; k < count; ++k) sum = v32_acc_join(sum, d[k].sum);
+  return v64_hsum(v64_add(sum.low, sum.high));
+}
+#endif
+ACLPY_INLINE double v64_dot_total(const v64_dot *d, int count) {
+  v64 sum = d[0].sum;
+  for (int k = 1; k < count; ++k) sum = v64_add(sum, d[k].sum);
+  return v64_hsum(sum);
+}
 
 #endif

@@ -14,5 +14,6 @@
 #undef LDNR
 #undef STNR
 #undef PLAIN
+#undef SPLITS
 #undef FN
 #undef ACLPY_T

@@ -157,6 +157,46 @@ def test_float32_bounds_to_the_letter(device, stream, operator, n):
         assert oracle.worst(operator, got, expected, to_the_letter=True) <= 1
 
 
+def peaked_rows(n, scale):
+    """One probability near 1 in each of 24 rows, at every distance from it; large gradients."""
+    rng = np.random.default_rng(n)
+    logits = rng.standard_normal((24, n))
+    logits[np.arange(24), rng.integers(0, n, 24)] += np.linspace(5, 30, 24)
+    return logits.astype(np.float32), (scale * rng.standard_normal((24, n))).astype(np.float32)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("n", [7, 33, 700, 5000])
+@pytest.mark.parametrize("isa", isas())
+def test_softmax_gradients_of_peaked_rows_to_the_letter(device, stream, isa, n, place):
+    """Where y * (g - sum) cancels, the sum's own rounding would be far above 1.2e-7."""
+    with settings.override(isa=isa, fallback="error"):
+        for scale in (1, 30):
+            logits, gradient = peaked_rows(n, scale)
+            saved = oracle.answer("Softmax", [logits], 1).value.astype(np.float32)
+            (g, dim), (y, _) = PLACES[place](gradient), PLACES[place](saved)
+            got, _ = invoke(device, stream, "SoftmaxBackward", [g, y], dim)
+            expected = oracle.answer("SoftmaxBackward", [g, y], dim)
+            assert oracle.worst("SoftmaxBackward", got, expected, to_the_letter=True) <= 1, scale
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("n", [7, 33, 700, 5000])
+@pytest.mark.parametrize("isa", isas())
+def test_log_softmax_gradients_of_peaked_rows(device, stream, isa, n, place):
+    """As above, but exp(y) is a float: its rounding stays, in units of exp(y) * sum(g)."""
+    with settings.override(isa=isa, fallback="error"):
+        logits, g = peaked_rows(n, 1)
+        y = oracle.answer("LogSoftmax", [logits], 1).value.astype(np.float32)
+        (g, dim), (y, _) = PLACES[place](g), PLACES[place](y)
+        got, _ = invoke(device, stream, "LogSoftmaxBackward", [g, y], dim)
+        exact = oracle.answer("LogSoftmaxBackward", [g, y], dim).value
+        taken = np.abs(g - exact)
+        floor = oracle.ABSOLUTE * np.maximum(1, np.minimum(taken, np.abs(g)))
+        bound = np.maximum(oracle.RELATIVE["LogSoftmaxBackward"] * np.abs(exact), floor)
+        assert np.all(np.abs(got - exact) <= bound)
+
+
 @pytest.mark.parametrize("dtype", HALVES, ids=lambda d: d.name)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_halves_are_the_float32_kernel_rounded_once(device, stream, operator, dtype):
@@ -187,7 +227,9 @@ def test_every_isa_holds_the_bounds(device, stream, operator, dtype, isa):
         ):
             arrays = random_inputs(operator, shape, dtype, dim)
             got, _ = invoke(device, stream, operator, arrays, dim)
-            assert oracle.worst(operator, got, oracle.answer(operator, arrays, dim)) <= 1, shape
+            expected = oracle.answer(operator, arrays, dim)
+            letter = operator != "LogSoftmaxBackward"
+            assert oracle.worst(operator, got, expected, to_the_letter=letter) <= 1, shape
 
 
 @pytest.mark.parametrize("isa", isas())

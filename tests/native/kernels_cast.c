@@ -123,7 +123,7 @@ static void check_(const aclpy_kernel *k, const char *source, const char *target
   const int64_t n = fill_(source, x.data, capacity);
   buffer y = buffer_make((size_t)n * out_bytes, unit), again = buffer_make((size_t)n * out_bytes, unit);
   int64_t params[1] = {n};
-  aclpy_kernel_args args = {{x.data, y.data}, NULL, params};
+  aclpy_kernel_args args = {{x.data, y.data}, NULL, params, 0};
   run_plan(k, &args, 1, 0);
   for (int64_t i = 0; i < n; ++i) {
     const double v = element_get(source, x.data, i);

@@ -107,7 +107,7 @@ static void check_(const aclpy_kernel *k, const layout *l, int64_t element) {
   for (size_t i = 0; i < from.bytes; ++i) from.data[i] = (unsigned char)random_bits();
   memset(to.data, 0x5a, to.bytes);
   memset(want.data, 0x5a, to.bytes);
-  aclpy_kernel_args args = {{from.data - l->from_low, to.data}, NULL, params};
+  aclpy_kernel_args args = {{from.data - l->from_low, to.data}, NULL, params, 0};
   run_plan(k, &args, (int32_t)(1 + 3 * l->rank), 1);
   naive_(l, from.data - l->from_low, want.data, element);
   CHECK(memcmp(to.data, want.data, to.bytes) == 0, "%s %s rank %" PRId64, k->dtype, k->isa, l->rank);
