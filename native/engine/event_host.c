@@ -95,7 +95,9 @@ static int32_t recorded_(aclpy_handle handle, const char *function, bool ex_allo
   if (marker == NULL) {
     *recorded = event->kind == ACLPY_EVENT_EX_WITH_FLAG;
   } else {
+    if (event->flag != NULL) eng_lot_lock(event->flag); /* who has seen the flag shall see the record */
     *recorded = eng_marker_reached(marker) && (event->flag == NULL || eng_marker_reached(event->flag));
+    if (event->flag != NULL) eng_lot_unlock(event->flag);
   }
   eng_marker_drop(marker);
   eng_release(&event->head);

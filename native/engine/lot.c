@@ -89,6 +89,10 @@ void eng_lot_wake(const void *key) {
   pthread_mutex_unlock(&bucket->lock);
 }
 
+void eng_lot_lock(const void *key) { pthread_mutex_lock(&bucket_of_(key)->lock); }
+
+void eng_lot_unlock(const void *key) { pthread_mutex_unlock(&bucket_of_(key)->lock); }
+
 void eng_lot_interrupt(const struct eng_stream *stream) {
   for (int i = 0; i < BUCKETS; i++) {
     pthread_mutex_lock(&buckets_[i].lock);

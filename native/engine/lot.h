@@ -26,6 +26,9 @@ struct eng_wait {
 
 enum eng_wait_end eng_lot_wait(const struct eng_wait *wait);
 void eng_lot_wake(const void *key);
+/* Around changes that must be seen together by whoever does the same. */
+void eng_lot_lock(const void *key);
+void eng_lot_unlock(const void *key);
 /* Lets the waits of a stream's task look whether they have been interrupted. */
 void eng_lot_interrupt(const struct eng_stream *stream);
 

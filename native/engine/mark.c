@@ -102,16 +102,15 @@ int32_t eng_mark_wait(struct eng_stream *stream, const struct eng_task *task) {
                     "a wait for a record that was discarded with its stream's work");
 }
 
-/* The flag before the marker: whoever sees the record done sees the flag set. */
 static void record_event_(struct eng_task *task) {
-  if (task->u.mark.flag != NULL) {
-    if (task->u.mark.clears) {
-      eng_marker_clear(task->u.mark.flag);
-    } else {
-      eng_marker_reach(task->u.mark.flag);
-    }
+  struct eng_marker *marker = task->u.mark.marker, *flag = task->u.mark.flag;
+  if (flag != NULL && task->u.mark.clears) {
+    eng_marker_clear(flag);
+  } else if (flag != NULL && marker != NULL) {
+    eng_marker_reach_both(marker, flag);
+  } else if (marker != NULL) {
+    eng_marker_reach(marker);
   }
-  if (task->u.mark.marker != NULL) eng_marker_reach(task->u.mark.marker);
 }
 
 void eng_mark_record(struct eng_task *task) {

@@ -35,6 +35,18 @@ void eng_marker_reach(struct eng_marker *marker) {
   eng_lot_wake(marker);
 }
 
+void eng_marker_reach_both(struct eng_marker *marker, struct eng_marker *flag) {
+  eng_lot_lock(flag);
+  int64_t now = eng_clock_ns();
+  atomic_store(&flag->time_ns, now);
+  atomic_store(&flag->reached, true);
+  atomic_store(&marker->time_ns, now);
+  atomic_store(&marker->reached, true);
+  eng_lot_unlock(flag);
+  eng_lot_wake(flag);
+  eng_lot_wake(marker);
+}
+
 void eng_marker_lose(struct eng_marker *marker, int32_t status) {
   if (eng_marker_reached(marker)) return;
   atomic_store(&marker->status, status);

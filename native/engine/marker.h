@@ -26,6 +26,8 @@ struct eng_marker *eng_marker_share(struct eng_marker *marker);
 void eng_marker_drop(struct eng_marker *marker);
 static inline bool eng_marker_reached(struct eng_marker *marker) { return atomic_load(&marker->reached); }
 void eng_marker_reach(struct eng_marker *marker);
+/* An event's record, and its flag with it: under the lot's lock of the flag nobody sees one without the other. */
+void eng_marker_reach_both(struct eng_marker *marker, struct eng_marker *flag);
 /* Lets the waiters go with a failure: what they wait for will never happen. */
 void eng_marker_lose(struct eng_marker *marker, int32_t status);
 void eng_marker_clear(struct eng_marker *marker);
