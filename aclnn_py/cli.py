@@ -18,6 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from aclnn_native import ffi, lib
+from aclnn_py.cli_status import looks_like_a_status, status_of, status_text
+from aclnn_py.cli_toolkit import COMMANDS as TOOLKIT_COMMANDS
 from aclnn_py.core import settings
 from aclnn_py.core.desc import TensorDesc, row_major_strides
 from aclnn_py.core.dtype import as_dtype
@@ -28,6 +30,7 @@ from aclnn_py.support import setting_rows, support_rows
 from aclnn_py.twophase import dialect_operators, explain, operators
 from aclnn_runtime import AclError
 from aclnn_runtime.device import device_count
+from aclnn_runtime.status_help import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +68,12 @@ def _dtype(_: click.Context, param: click.Parameter, value: str | None) -> objec
 
 
 def _operator(_: click.Context, param: click.Parameter, value: str) -> object:
-    """An operator's name, with or without ``aclnn``, in any case; others' as ``onnx.Exp``."""
+    """An operator, with or without ``aclnn``, in any case; others' as ``onnx.Exp``; or a status."""
+    if looks_like_a_status(value):
+        try:
+            return status_of(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param=param) from None
     known = {**operators, **dialect_operators}
     names = {name.lower(): name for name in known}
     found = names.get(value.lower().removeprefix("aclnn"))
@@ -82,6 +90,10 @@ def main() -> None:
         settings.current()
     except AclError as error:
         raise click.UsageError(str(error)) from None
+
+
+for _command in TOOLKIT_COMMANDS:
+    main.add_command(_command)
 
 
 @main.command()
@@ -133,7 +145,7 @@ def dialects(family: str, *, as_json: bool) -> None:
 
 @main.command(name="explain")
 @click.argument("operator", callback=_operator)
-@click.option("--shape", callback=_integers, required=True, help='View dimensions; "" is 0-d.')
+@click.option("--shape", callback=_integers, help='View dimensions; "" is 0-d.')
 @click.option("--dtype", callback=_dtype, default="float32", show_default=True, help="Of inputs.")
 @click.option("--out-dtype", callback=_dtype, help="Of the output; default: as the inputs.")
 @click.option("--dim", type=int, default=-1, show_default=True, help="The operator's axis.")
@@ -143,9 +155,9 @@ def dialects(family: str, *, as_json: bool) -> None:
 @click.option("--out-strides", callback=_integers, help="Of the output; default: row-major.")
 @click.option("--soc", type=click.Choice(list(SOC_PROFILES)), help="Default: ACLNN_PY_SOC.")
 def explain_(  # the name `explain` is the planner's
-    operator: OpSpec,
+    operator: OpSpec | Status,
     *,
-    shape: tuple[int, ...],
+    shape: tuple[int, ...] | None,
     dtype: DType,
     out_dtype: DType | None,
     dim: int,
@@ -153,10 +165,16 @@ def explain_(  # the name `explain` is the planner's
     out_strides: tuple[int, ...] | None,
     soc: str | None,
 ) -> None:
-    """Show the plan of one call: steps, kernels, refused candidates, workspace.
+    """Show the plan of one call, or what a status means.
 
-    Nothing is allocated and nothing runs.
+    For an operator: steps, kernels, refused candidates, workspace; nothing is allocated and nothing
+    runs. For a status, such as 107003 or ACL_ERROR_RT_STREAM_CONTEXT: meaning, usual cause, fix.
     """
+    if isinstance(operator, Status):
+        click.echo(status_text(operator))
+        return
+    if shape is None:
+        raise click.UsageError("Missing option '--shape'.")
     descs = [
         _desc(shape, dtype, strides)
         if tensor.kind == "input"

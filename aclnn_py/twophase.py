@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from aclnn_py.core.desc import TensorDesc
+    from aclnn_py.core.extras import Algorithm, Extras
     from aclnn_py.core.spec import OpSpec
     from aclnn_py.plan.plan import Plan
 
@@ -40,6 +41,8 @@ __all__ = [
     "dialect_operators",
     "explain",
     "fail_last",
+    "fused_backward",
+    "fused_forward",
     "make_plan",
     "operator",
     "operators",
@@ -73,7 +76,7 @@ operators: Final[Mapping[str, OpSpec]] = _Operators(INDEX)
 dialect_operators: Final[Mapping[str, OpSpec]] = _Operators(DIALECTS)
 
 
-class _Entry:
+class Entry:
     """A cached plan, the way the hot path wants it."""
 
     __slots__ = ("handle", "native", "plan", "workspace_bytes")
@@ -103,7 +106,7 @@ class Operator:
     def __init__(self, spec: OpSpec) -> None:
         self.spec = spec
         self.number = operator_id(spec.function)
-        self.plans: dict[tuple[object, ...], _Entry] = {}
+        self.plans: dict[tuple[object, ...], Entry] = {}
         settings.on_change(self.plans.clear)
 
     def get_workspace_size(
@@ -191,10 +194,10 @@ class Operator:
 
     def _entry(
         self, tensors: Sequence[Tensor | None], attributes: Sequence[object]
-    ) -> tuple[_Entry, tuple[Tensor, ...]]:
+    ) -> tuple[Entry, tuple[Tensor, ...]]:
         self._check_types(tensors)
         values = [_plain(value) for value in attributes]
-        known = tuple(tensor for tensor in tensors if tensor is not None)
+        known = tuple([tensor for tensor in tensors if tensor is not None])
         if len(known) < len(tensors):
             self._plan([None if tensor is None else tensor.desc for tensor in tensors], values)
             raise AssertionError(self.spec.acl_name)
@@ -209,10 +212,44 @@ class Operator:
                 self._plan([tensor.desc for tensor in known], values),
                 {backend.name: backend for backend in BACKENDS},
             )
-            entry = self._remember(key, _Entry(native))
+            entry = self._remember(key, Entry(native))
         return entry, known
 
-    def _remember(self, key: tuple[object, ...], entry: _Entry) -> _Entry:
+    def entry_of(
+        self,
+        layouts: Sequence[int],
+        descs: Sequence[TensorDesc | None],
+        values: Sequence[object],
+        same: Sequence[bool],
+    ) -> Entry:
+        """The entry of a call whose tensors only C knows.
+
+        Parameters
+        ----------
+        layouts : sequence of int
+            Interned layouts in C order; 0 for NULL.
+        descs : sequence of TensorDesc or None
+            What they stand for.
+        values : sequence of object
+            Attributes in C order.
+        same : sequence of bool
+            For each pair of tensors, whether both are one object.
+
+        Raises
+        ------
+        AclnnError
+            As the operator's checks say.
+        """
+        key = self._key_of(layouts, values, same)
+        entry = self.plans.get(key)
+        if entry is None:
+            native = NativePlan(
+                self._plan(descs, values), {backend.name: backend for backend in BACKENDS}
+            )
+            entry = self._remember(key, Entry(native))
+        return entry
+
+    def _remember(self, key: tuple[object, ...], entry: Entry) -> Entry:
         """Keep a plan; where another thread was faster, its plan is the one that counts."""
         # Without a lock, which a fork or a finalizer could leave held: each step is atomic.
         while len(self.plans) >= _PLANS_KEPT:
@@ -224,15 +261,21 @@ class Operator:
         return make_plan(self.spec, descs, values)
 
     def _key(self, tensors: tuple[Tensor, ...], values: Sequence[object]) -> tuple[object, ...]:
+        layouts = [tensor._layout for tensor in tensors]  # noqa: SLF001  # a hot-path field
+        count = len(tensors)
+        same = [tensors[a] is tensors[b] for a in range(count) for b in range(a + 1, count)]
+        return self._key_of(layouts, values, same)
+
+    def _key_of(
+        self, layouts: Sequence[int], values: Sequence[object], same: Sequence[bool]
+    ) -> tuple[object, ...]:
         # The same order as the generated fast path of the aclnn dialect.
-        layouts = iter([tensor._layout for tensor in tensors])  # noqa: SLF001  # a hot-path field
+        rest = iter(layouts)
         # 1 and 1.0 are equal as keys but not as attributes.
         numbers = iter(v if type(v) is int else (type(v).__name__, v) for v in values)
         fields = [
-            next(numbers) if param.kind == "attr" else next(layouts) for param in self.spec.params
+            next(numbers) if param.kind == "attr" else next(rest) for param in self.spec.params
         ]
-        count = len(tensors)
-        same = [tensors[a] is tensors[b] for a in range(count) for b in range(a + 1, count)]
         return (*fields, *same)
 
     def _check_types(self, tensors: Sequence[object]) -> None:
@@ -247,7 +290,7 @@ class Operator:
 
     def _check_open(self, tensors: tuple[Tensor, ...]) -> None:
         for param, tensor in zip(self.spec.tensors, tensors, strict=True):
-            if tensor.closed:
+            if not tensor._open:  # noqa: SLF001  # this is timed
                 raise operator_error(
                     PARAM_INVALID,
                     self.spec.planner,
@@ -268,6 +311,20 @@ def operator(name: str) -> Operator:
 
 def _spec(name: str) -> OpSpec:
     return dialect_operators[name] if name in DIALECTS else operators[name]
+
+
+@cache
+def fused_forward(extras: Extras) -> Operator:
+    """Forward softmax with extras; tensors and attribute as its spec lists them."""
+    settings.current()
+    return Operator(import_module("aclnn_py.ops.softmax_fused").forward_spec(extras))
+
+
+@cache
+def fused_backward(algorithm: Algorithm) -> Operator:
+    """Backward softmax whose result may differ in dtype from its inputs."""
+    settings.current()
+    return Operator(import_module("aclnn_py.ops.softmax_fused").backward_spec(algorithm))
 
 
 def make_plan(spec: OpSpec, descs: Sequence[TensorDesc | None], values: Sequence[object]) -> Plan:

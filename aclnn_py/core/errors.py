@@ -8,6 +8,7 @@ from aclnn_runtime import AclnnError
 from aclnn_runtime.status_table import status_value
 
 __all__ = [
+    "INNER",
     "INNER_FIND_KERNEL",
     "INNER_NULLPTR",
     "PARAM_INVALID",
@@ -18,6 +19,7 @@ __all__ = [
 
 PARAM_NULLPTR = status_value("ACLNN_ERR_PARAM_NULLPTR")
 PARAM_INVALID = status_value("ACLNN_ERR_PARAM_INVALID")
+INNER = status_value("ACLNN_ERR_INNER")
 INNER_FIND_KERNEL = status_value("ACLNN_ERR_INNER_FIND_KERNEL_ERROR")
 INNER_NULLPTR = status_value("ACLNN_ERR_INNER_NULLPTR")
 

@@ -40,7 +40,7 @@ static struct table_ tables_[ENG_KINDS] = {
 static void (*const dispose_[ENG_KINDS])(void *) = {
     [ENG_CONTEXT] = eng_context_dispose, [ENG_STREAM] = eng_stream_dispose, [ENG_EVENT] = eng_event_dispose,
     [ENG_TENSOR] = eng_tensor_dispose,   [ENG_PLAN] = eng_plan_dispose,     [ENG_EXECUTOR] = eng_executor_dispose,
-    [ENG_MEMORY] = eng_memory_dispose,   [ENG_VALUE] = eng_value_dispose,   [ENG_DATA_BUFFER] = eng_data_buffer_dispose,
+    [ENG_MEMORY] = eng_memory_dispose,   [ENG_VALUE] = free,   [ENG_DATA_BUFFER] = eng_data_buffer_dispose,
     [ENG_NOTIFY] = eng_notify_dispose, [ENG_GRAPH] = eng_graph_dispose, [ENG_TASK_GROUP] = eng_task_group_dispose,
     [ENG_STREAM_CONFIG] = eng_stream_config_dispose,
 };

@@ -58,7 +58,6 @@ void eng_notify_dispose(void *object);
 void eng_graph_dispose(void *object);
 void eng_task_group_dispose(void *object);
 void eng_stream_config_dispose(void *object);
-void eng_value_dispose(void *object);
 void eng_data_buffer_dispose(void *object);
 
 #endif

@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-GENERATORS = ["generate_status.py", "generate.py", "support_table.py", "dialect_tables.py"]
+GENERATORS = [
+    "generate_status.py",
+    "generate_soc.py",
+    "generate_abi.py",
+    "generate_headers.py",
+    "generate.py",
+    "support_table.py",
+    "dialect_tables.py",
+]
 
 
 @pytest.mark.parametrize("script", GENERATORS)

@@ -49,7 +49,8 @@ def test_the_library_exports_its_prefix_only(library):
         exported = symbols(library, "-U")
     else:
         exported = symbols(library, "--defined-only")
-    foreign = {name for name in exported if not name.startswith("aclpy_")}
+    # The C names are held against the vendor's prototypes in test_abi.py.
+    foreign = {name for name in exported if not name.startswith(("aclpy_", "acl", "Acl"))}
     assert "aclpy_execute" in exported
     assert not foreign
 

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands for C and C++ programs: ``toolkit``, ``build`` and ``run``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final, NoReturn
+
+import click
+
+from aclnn_py.abi.toolkit import LIBRARIES, make_toolkit
+
+__all__ = ["COMMANDS"]
+
+_LIBRARY_VARIABLE: Final = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
+_LINKED: Final = ("opapi_nn", "opapi_math", "ascendcl", "nnopbase")
+
+
+def _include_flags(root: Path) -> list[str]:
+    return [f"-I{root}/include", f"-I{root}/include/aclnnop"]
+
+
+def _library_flags(root: Path, names: tuple[str, ...] = _LINKED) -> list[str]:
+    return [f"-L{root}/lib64", *[f"-l{name}" for name in names], f"-Wl,-rpath,{root}/lib64"]
+
+
+def _stop(text: str) -> NoReturn:
+    raise click.ClickException(text)
+
+
+@click.command()
+@click.option("--cflags", "what", flag_value="cflags", help="Compiler flags.")
+@click.option("--libs", "what", flag_value="libs", help="Linker flags.")
+@click.option("--cmake", "what", flag_value="cmake", help="Folder of the CMake package.")
+@click.option("--into", type=click.Path(path_type=Path), help="Make the tree in this folder.")
+def toolkit(what: str | None, into: Path | None) -> None:
+    """Make the headers and libraries that C and C++ programs build against; print where.
+
+    The printed folder is what ASCEND_HOME_PATH means to a host program's own build files.
+    """
+    root = make_toolkit(None if into is None else into.absolute())
+    shown = {
+        None: str(root),
+        "cflags": " ".join(_include_flags(root)),
+        "libs": " ".join(_library_flags(root)),
+        "cmake": str(root / "cmake" / "AclnnPy"),
+    }
+    click.echo(shown[what])
+
+
+def _compiler(sources: tuple[str, ...]) -> list[str]:
+    c_only = all(Path(source).suffix == ".c" for source in sources)
+    chosen = os.environ.get("CC" if c_only else "CXX")
+    candidates = ("cc", "gcc", "clang") if c_only else ("c++", "g++", "clang++")
+    if chosen:
+        return chosen.split()
+    for name in candidates:
+        if shutil.which(name):
+            return [name]
+    language = "C" if c_only else "C++"
+    _stop(
+        f"no {language} compiler was found (tried {', '.join(candidates)}).\n"
+        f"Install one (Debian, Ubuntu: sudo apt-get install g++), or name one in "
+        f"{'CC' if c_only else 'CXX'}."
+    )
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("sources", nargs=-1, required=True)
+@click.option("-o", "--output", required=True, help="The program to write.")
+def build(sources: tuple[str, ...], output: str) -> None:
+    """Compile host programs against the toolkit: aclnn-py build softmax.cpp -o softmax.
+
+    SOURCES are files and any further flags of the compiler.
+    """
+    root = make_toolkit()
+    files = tuple(source for source in sources if not source.startswith("-"))
+    missing = [source for source in files if not Path(source).is_file()]
+    if missing:
+        _stop(f"{missing[0]} does not exist")
+    compiler = _compiler(files)
+    chosen = any(source.startswith("-std") for source in sources)
+    standard = [] if chosen or Path(files[0]).suffix == ".c" else ["-std=c++17"]
+    flags = [*_include_flags(root), *_library_flags(root), "-lpthread"]
+    command = [*compiler, *standard, "-O2", *sources, "-o", output, *flags]
+    done = subprocess.run(command, check=False)  # noqa: S603  # the compiler the user has
+    sys.exit(done.returncode)
+
+
+_OPTIONS: Final = {
+    "trace": "ACLNN_PY_TRACE",
+    "soc": "ACLNN_PY_SOC",
+    "schedule": "ACLNN_PY_SCHEDULE",
+}
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--soc", help="SoC profile, such as Ascend910.")
+@click.option("--trace", help="Write a timeline of the streams to this file.")
+@click.option("--schedule", help="A deterministic schedule: eager, lazy, reverse or a seed.")
+@click.option("--seed", type=int, help="The same as --schedule with this seed.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(command: tuple[str, ...], seed: int | None, **options: str | None) -> None:
+    """Run a host program with this emulator's libraries: aclnn-py run -- ./softmax."""
+    root = make_toolkit()
+    environment = dict(os.environ)
+    environment["ASCEND_HOME_PATH"] = environment["ASCEND_TOOLKIT_HOME"] = str(root)
+    older = environment.get(_LIBRARY_VARIABLE)
+    environment[_LIBRARY_VARIABLE] = f"{root}/lib64" + (f":{older}" if older else "")
+    environment.setdefault("ACLNN_PY_PYTHON", sys.executable)
+    if seed is not None:
+        options["schedule"] = str(seed)
+    for name, variable in _OPTIONS.items():
+        value = options.get(name)
+        if value is not None:
+            environment[variable] = str(Path(value).absolute()) if name == "trace" else value
+    program = shutil.which(command[0])
+    if program is None:
+        _stop(f"{command[0]} was not found, or may not be executed")
+    os.execve(program, list(command), environment)  # noqa: S606  # the program asked for
+
+
+COMMANDS: Final = (toolkit, build, run)
+assert set(_LINKED) <= set(LIBRARIES)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fills the generated parts of the C headers from Python's tables; `--check`: are they stale.
+
+A part lies between ``/* begin generated: NAME */`` and ``/* end generated: NAME */``. NAME is an
+enumeration ("aclDataType"), "statuses acl", "statuses aclnn", "dtype rows", or "flags PREFIX" for
+the plain numbers of the runtime's enumerations module.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aclnn_py.core.dtype import DTYPES, aclDataType
+from aclnn_py.core.format import aclFormat
+from aclnn_runtime import enums
+from aclnn_runtime.status_table import STATUSES
+
+if TYPE_CHECKING:
+    from enum import IntEnum
+
+ROOT = Path(__file__).resolve().parent.parent
+HEADERS = ROOT / "native" / "include"
+PART = re.compile(
+    r"(?P<begin>/\* begin generated: (?P<name>[^*]+?) \*/\n).*?"
+    r"(?P<end>/\* end generated: (?P=name) \*/)",
+    re.DOTALL,
+)
+
+
+def enumeration(members: type[IntEnum]) -> str:
+    """A C enumeration with the same name and members."""
+    rows = "".join(f"  {name} = {_number(m.value)},\n" for name, m in members.__members__.items())
+    return f"typedef enum {members.__name__} {{\n{rows}}} {members.__name__};\n"
+
+
+def statuses(prefix: str) -> str:
+    """Constants for the statuses of one family; as an enumeration unused ones cost nothing."""
+    rows = [
+        f"  {name} = {value}, /* {meaning} */\n"
+        for name, value, meaning in STATUSES
+        if name.startswith("ACLNN_") is (prefix == "aclnn")
+    ]
+    return "enum {\n" + "".join(rows) + "};\n"
+
+
+def flags(prefix: str) -> str:
+    """Macros for the plain numbers whose names begin with `prefix`."""
+    found = {
+        name: value
+        for name, value in vars(enums).items()
+        if name.startswith(prefix) and type(value) is int
+    }
+    return "".join(f"#define {name} 0x{value:08X}U\n" for name, value in found.items())
+
+
+def _number(value: int) -> str:
+    return str(value) if -1 <= value < 0x100 else f"0x{value:X}"
+
+
+def part(name: str) -> str:
+    """Text of one generated part."""
+    kind, _, rest = name.partition(" ")
+    if kind == "statuses":
+        return statuses(rest)
+    if kind == "flags":
+        return flags(rest)
+    if kind == "dtype":
+        return "".join(f"    {{{row.value}, {row.acl_size}}}, /* {row} */\n" for row in DTYPES)
+    known = {"aclDataType": aclDataType, "aclFormat": aclFormat}
+    return enumeration(known.get(name) or getattr(enums, name))
+
+
+def render(text: str) -> str:
+    """The header with its generated parts made anew."""
+    return PART.sub(lambda found: found["begin"] + part(found["name"]) + found["end"], text)
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check; the exit code says whether all is fresh."""
+    stale = 0
+    for path in sorted(HEADERS.rglob("*.h")):
+        old = path.read_text(encoding="utf-8")
+        new = render(old)
+        if new == old:
+            continue
+        if "--check" in arguments:
+            print(f"stale: {path.relative_to(ROOT)} (run python tools/generate_headers.py)")
+            stale += 1
+        else:
+            path.write_text(new, encoding="utf-8")
+            print(f"wrote {path.relative_to(ROOT)}")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
