@@ -5,7 +5,61 @@ from aclnn_py.core.dtype import aclDataType as aclDataType
 from aclnn_py.core.executor import Executor as Executor
 from aclnn_py.core.format import aclFormat as aclFormat
 from aclnn_py.core.tensor import Tensor as Tensor
+from aclnn_py.dialects.acl_allocation import aclrtFreeHostWithDevSync as aclrtFreeHostWithDevSync
+from aclnn_py.dialects.acl_allocation import aclrtFreeWithDevSync as aclrtFreeWithDevSync
+from aclnn_py.dialects.acl_allocation import aclrtGetMemInfo as aclrtGetMemInfo
+from aclnn_py.dialects.acl_allocation import aclrtGetMemUsageInfo as aclrtGetMemUsageInfo
+from aclnn_py.dialects.acl_allocation import aclrtHostGetDevicePointer as aclrtHostGetDevicePointer
+from aclnn_py.dialects.acl_allocation import aclrtHostRegister as aclrtHostRegister
+from aclnn_py.dialects.acl_allocation import aclrtHostRegisterV2 as aclrtHostRegisterV2
+from aclnn_py.dialects.acl_allocation import aclrtHostUnregister as aclrtHostUnregister
+from aclnn_py.dialects.acl_allocation import aclrtMallocAlign32 as aclrtMallocAlign32
+from aclnn_py.dialects.acl_allocation import aclrtMallocCached as aclrtMallocCached
+from aclnn_py.dialects.acl_allocation import aclrtMallocForTaskScheduler as aclrtMallocForTaskScheduler
+from aclnn_py.dialects.acl_allocation import aclrtMallocHostWithCfg as aclrtMallocHostWithCfg
+from aclnn_py.dialects.acl_allocation import aclrtMallocWithCfg as aclrtMallocWithCfg
+from aclnn_py.dialects.acl_allocation import aclrtMemAllocManaged as aclrtMemAllocManaged
+from aclnn_py.dialects.acl_allocation import aclrtMemFlush as aclrtMemFlush
+from aclnn_py.dialects.acl_allocation import aclrtMemInvalidate as aclrtMemInvalidate
+from aclnn_py.dialects.acl_allocation import aclrtPointerGetAttributes as aclrtPointerGetAttributes
+from aclnn_py.dialects.acl_callback import aclrtLaunchCallback as aclrtLaunchCallback
+from aclnn_py.dialects.acl_callback import aclrtProcessReport as aclrtProcessReport
+from aclnn_py.dialects.acl_callback import aclrtSubscribeReport as aclrtSubscribeReport
+from aclnn_py.dialects.acl_callback import aclrtUnSubscribeReport as aclrtUnSubscribeReport
+from aclnn_py.dialects.acl_capture import aclmdlRIAbort as aclmdlRIAbort
+from aclnn_py.dialects.acl_capture import aclmdlRICaptureBegin as aclmdlRICaptureBegin
+from aclnn_py.dialects.acl_capture import aclmdlRICaptureEnd as aclmdlRICaptureEnd
+from aclnn_py.dialects.acl_capture import aclmdlRICaptureGetInfo as aclmdlRICaptureGetInfo
+from aclnn_py.dialects.acl_capture import aclmdlRICaptureTaskGrpBegin as aclmdlRICaptureTaskGrpBegin
+from aclnn_py.dialects.acl_capture import aclmdlRICaptureTaskGrpEnd as aclmdlRICaptureTaskGrpEnd
+from aclnn_py.dialects.acl_capture import aclmdlRICaptureTaskUpdateBegin as aclmdlRICaptureTaskUpdateBegin
+from aclnn_py.dialects.acl_capture import aclmdlRICaptureTaskUpdateEnd as aclmdlRICaptureTaskUpdateEnd
+from aclnn_py.dialects.acl_capture import aclmdlRICaptureThreadExchangeMode as aclmdlRICaptureThreadExchangeMode
+from aclnn_py.dialects.acl_capture import aclmdlRIDebugJsonPrint as aclmdlRIDebugJsonPrint
+from aclnn_py.dialects.acl_capture import aclmdlRIDebugPrint as aclmdlRIDebugPrint
+from aclnn_py.dialects.acl_capture import aclmdlRIDestroy as aclmdlRIDestroy
+from aclnn_py.dialects.acl_capture import aclmdlRIExecute as aclmdlRIExecute
+from aclnn_py.dialects.acl_capture import aclmdlRIExecuteAsync as aclmdlRIExecuteAsync
+from aclnn_py.dialects.acl_capture import aclmdlRIGetId as aclmdlRIGetId
+from aclnn_py.dialects.acl_capture import aclmdlRIGetName as aclmdlRIGetName
+from aclnn_py.dialects.acl_capture import aclmdlRISetName as aclmdlRISetName
+from aclnn_py.dialects.acl_copy import aclrtMemcpy2d as aclrtMemcpy2d
+from aclnn_py.dialects.acl_copy import aclrtMemcpy2dAsync as aclrtMemcpy2dAsync
+from aclnn_py.dialects.acl_copy import aclrtMemcpyAsyncWithCondition as aclrtMemcpyAsyncWithCondition
+from aclnn_py.dialects.acl_copy import aclrtMemcpyBatch as aclrtMemcpyBatch
+from aclnn_py.dialects.acl_copy import aclrtMemcpyBatchAsync as aclrtMemcpyBatchAsync
+from aclnn_py.dialects.acl_copy import aclrtMemsetD32 as aclrtMemsetD32
+from aclnn_py.dialects.acl_copy import aclrtMemsetD32Async as aclrtMemsetD32Async
+from aclnn_py.dialects.acl_data import aclCreateDataBuffer as aclCreateDataBuffer
+from aclnn_py.dialects.acl_data import aclDestroyDataBuffer as aclDestroyDataBuffer
+from aclnn_py.dialects.acl_data import aclFloat16ToFloat as aclFloat16ToFloat
+from aclnn_py.dialects.acl_data import aclFloatToFloat16 as aclFloatToFloat16
+from aclnn_py.dialects.acl_data import aclGetDataBufferAddr as aclGetDataBufferAddr
+from aclnn_py.dialects.acl_data import aclGetDataBufferSize as aclGetDataBufferSize
+from aclnn_py.dialects.acl_data import aclGetDataBufferSizeV2 as aclGetDataBufferSizeV2
+from aclnn_py.dialects.acl_data import aclUpdateDataBuffer as aclUpdateDataBuffer
 from aclnn_py.dialects.acl_device import aclFinalize as aclFinalize
+from aclnn_py.dialects.acl_device import aclFinalizeReference as aclFinalizeReference
 from aclnn_py.dialects.acl_device import aclGetRecentErrMsg as aclGetRecentErrMsg
 from aclnn_py.dialects.acl_device import aclInit as aclInit
 from aclnn_py.dialects.acl_device import aclnnFinalize as aclnnFinalize
@@ -15,10 +69,27 @@ from aclnn_py.dialects.acl_device import aclrtDestroyContext as aclrtDestroyCont
 from aclnn_py.dialects.acl_device import aclrtGetCurrentContext as aclrtGetCurrentContext
 from aclnn_py.dialects.acl_device import aclrtGetDevice as aclrtGetDevice
 from aclnn_py.dialects.acl_device import aclrtGetDeviceCount as aclrtGetDeviceCount
+from aclnn_py.dialects.acl_device import aclrtGetPrimaryCtxState as aclrtGetPrimaryCtxState
 from aclnn_py.dialects.acl_device import aclrtResetDevice as aclrtResetDevice
+from aclnn_py.dialects.acl_device import aclrtResetDeviceForce as aclrtResetDeviceForce
 from aclnn_py.dialects.acl_device import aclrtSetCurrentContext as aclrtSetCurrentContext
 from aclnn_py.dialects.acl_device import aclrtSetDevice as aclrtSetDevice
 from aclnn_py.dialects.acl_device import aclrtSynchronizeDevice as aclrtSynchronizeDevice
+from aclnn_py.dialects.acl_error import aclAppLog as aclAppLog
+from aclnn_py.dialects.acl_error import aclrtExceptionInfoCallbackRegister as aclrtExceptionInfoCallbackRegister
+from aclnn_py.dialects.acl_error import aclrtExceptionInfoCallbackUnregister as aclrtExceptionInfoCallbackUnregister
+from aclnn_py.dialects.acl_error import aclrtGetDeviceIdFromExceptionInfo as aclrtGetDeviceIdFromExceptionInfo
+from aclnn_py.dialects.acl_error import aclrtGetErrorCodeFromExceptionInfo as aclrtGetErrorCodeFromExceptionInfo
+from aclnn_py.dialects.acl_error import aclrtGetErrorVerbose as aclrtGetErrorVerbose
+from aclnn_py.dialects.acl_error import aclrtGetLastError as aclrtGetLastError
+from aclnn_py.dialects.acl_error import aclrtGetMemUceInfo as aclrtGetMemUceInfo
+from aclnn_py.dialects.acl_error import aclrtGetStreamIdFromExceptionInfo as aclrtGetStreamIdFromExceptionInfo
+from aclnn_py.dialects.acl_error import aclrtGetTaskIdFromExceptionInfo as aclrtGetTaskIdFromExceptionInfo
+from aclnn_py.dialects.acl_error import aclrtGetThreadIdFromExceptionInfo as aclrtGetThreadIdFromExceptionInfo
+from aclnn_py.dialects.acl_error import aclrtMemUceRepair as aclrtMemUceRepair
+from aclnn_py.dialects.acl_error import aclrtPeekAtLastError as aclrtPeekAtLastError
+from aclnn_py.dialects.acl_error import aclrtRepairError as aclrtRepairError
+from aclnn_py.dialects.acl_error import aclrtSetExceptionInfoCallback as aclrtSetExceptionInfoCallback
 from aclnn_py.dialects.acl_event import aclrtCreateEvent as aclrtCreateEvent
 from aclnn_py.dialects.acl_event import aclrtCreateEventExWithFlag as aclrtCreateEventExWithFlag
 from aclnn_py.dialects.acl_event import aclrtCreateEventWithFlag as aclrtCreateEventWithFlag
@@ -28,6 +99,36 @@ from aclnn_py.dialects.acl_event import aclrtQueryEventStatus as aclrtQueryEvent
 from aclnn_py.dialects.acl_event import aclrtRecordEvent as aclrtRecordEvent
 from aclnn_py.dialects.acl_event import aclrtStreamWaitEvent as aclrtStreamWaitEvent
 from aclnn_py.dialects.acl_event import aclrtSynchronizeEvent as aclrtSynchronizeEvent
+from aclnn_py.dialects.acl_event_more import aclrtEventGetTimestamp as aclrtEventGetTimestamp
+from aclnn_py.dialects.acl_event_more import aclrtGetEventAvailNum as aclrtGetEventAvailNum
+from aclnn_py.dialects.acl_event_more import aclrtGetEventId as aclrtGetEventId
+from aclnn_py.dialects.acl_event_more import aclrtIpcGetEventHandle as aclrtIpcGetEventHandle
+from aclnn_py.dialects.acl_event_more import aclrtQueryEvent as aclrtQueryEvent
+from aclnn_py.dialects.acl_event_more import aclrtQueryEventWaitStatus as aclrtQueryEventWaitStatus
+from aclnn_py.dialects.acl_event_more import aclrtRecordEventWithFlag as aclrtRecordEventWithFlag
+from aclnn_py.dialects.acl_event_more import aclrtResetEvent as aclrtResetEvent
+from aclnn_py.dialects.acl_event_more import aclrtSetOpWaitTimeout as aclrtSetOpWaitTimeout
+from aclnn_py.dialects.acl_event_more import aclrtStreamWaitEventWithFlag as aclrtStreamWaitEventWithFlag
+from aclnn_py.dialects.acl_event_more import aclrtStreamWaitEventWithTimeout as aclrtStreamWaitEventWithTimeout
+from aclnn_py.dialects.acl_event_more import aclrtSynchronizeEventWithTimeout as aclrtSynchronizeEventWithTimeout
+from aclnn_py.dialects.acl_facts import aclGetCannAttribute as aclGetCannAttribute
+from aclnn_py.dialects.acl_facts import aclGetCannAttributeList as aclGetCannAttributeList
+from aclnn_py.dialects.acl_facts import aclGetDeviceCapability as aclGetDeviceCapability
+from aclnn_py.dialects.acl_facts import aclrtDeviceCanAccessPeer as aclrtDeviceCanAccessPeer
+from aclnn_py.dialects.acl_facts import aclrtDeviceDisablePeerAccess as aclrtDeviceDisablePeerAccess
+from aclnn_py.dialects.acl_facts import aclrtDeviceEnablePeerAccess as aclrtDeviceEnablePeerAccess
+from aclnn_py.dialects.acl_facts import aclrtDeviceGetStreamPriorityRange as aclrtDeviceGetStreamPriorityRange
+from aclnn_py.dialects.acl_facts import aclrtDevicePeerAccessStatus as aclrtDevicePeerAccessStatus
+from aclnn_py.dialects.acl_facts import aclrtGetDeviceInfo as aclrtGetDeviceInfo
+from aclnn_py.dialects.acl_facts import aclrtGetDeviceUtilizationRate as aclrtGetDeviceUtilizationRate
+from aclnn_py.dialects.acl_facts import aclrtGetDevicesTopo as aclrtGetDevicesTopo
+from aclnn_py.dialects.acl_facts import aclrtGetRunMode as aclrtGetRunMode
+from aclnn_py.dialects.acl_facts import aclrtGetSocName as aclrtGetSocName
+from aclnn_py.dialects.acl_facts import aclrtGetVersion as aclrtGetVersion
+from aclnn_py.dialects.acl_facts import aclrtQueryDeviceStatus as aclrtQueryDeviceStatus
+from aclnn_py.dialects.acl_facts import aclrtSetTsDevice as aclrtSetTsDevice
+from aclnn_py.dialects.acl_facts import aclsysGetVersionNum as aclsysGetVersionNum
+from aclnn_py.dialects.acl_facts import aclsysGetVersionStr as aclsysGetVersionStr
 from aclnn_py.dialects.acl_memory import aclrtFree as aclrtFree
 from aclnn_py.dialects.acl_memory import aclrtFreeHost as aclrtFreeHost
 from aclnn_py.dialects.acl_memory import aclrtMalloc as aclrtMalloc
@@ -36,11 +137,56 @@ from aclnn_py.dialects.acl_memory import aclrtMemcpy as aclrtMemcpy
 from aclnn_py.dialects.acl_memory import aclrtMemcpyAsync as aclrtMemcpyAsync
 from aclnn_py.dialects.acl_memory import aclrtMemset as aclrtMemset
 from aclnn_py.dialects.acl_memory import aclrtMemsetAsync as aclrtMemsetAsync
+from aclnn_py.dialects.acl_notify import aclrtCntNotifyCreate as aclrtCntNotifyCreate
+from aclnn_py.dialects.acl_notify import aclrtCntNotifyDestroy as aclrtCntNotifyDestroy
+from aclnn_py.dialects.acl_notify import aclrtCntNotifyGetId as aclrtCntNotifyGetId
+from aclnn_py.dialects.acl_notify import aclrtCntNotifyRecord as aclrtCntNotifyRecord
+from aclnn_py.dialects.acl_notify import aclrtCntNotifyReset as aclrtCntNotifyReset
+from aclnn_py.dialects.acl_notify import aclrtCntNotifyWaitWithTimeout as aclrtCntNotifyWaitWithTimeout
+from aclnn_py.dialects.acl_notify import aclrtCreateNotify as aclrtCreateNotify
+from aclnn_py.dialects.acl_notify import aclrtDestroyNotify as aclrtDestroyNotify
+from aclnn_py.dialects.acl_notify import aclrtGetNotifyId as aclrtGetNotifyId
+from aclnn_py.dialects.acl_notify import aclrtNotifyBatchReset as aclrtNotifyBatchReset
+from aclnn_py.dialects.acl_notify import aclrtNotifyGetExportKey as aclrtNotifyGetExportKey
+from aclnn_py.dialects.acl_notify import aclrtRecordNotify as aclrtRecordNotify
+from aclnn_py.dialects.acl_notify import aclrtValueWait as aclrtValueWait
+from aclnn_py.dialects.acl_notify import aclrtValueWrite as aclrtValueWrite
+from aclnn_py.dialects.acl_notify import aclrtWaitAndResetNotify as aclrtWaitAndResetNotify
+from aclnn_py.dialects.acl_parameter import aclFinalizeCallbackRegister as aclFinalizeCallbackRegister
+from aclnn_py.dialects.acl_parameter import aclFinalizeCallbackUnRegister as aclFinalizeCallbackUnRegister
+from aclnn_py.dialects.acl_parameter import aclInitCallbackRegister as aclInitCallbackRegister
+from aclnn_py.dialects.acl_parameter import aclInitCallbackUnRegister as aclInitCallbackUnRegister
+from aclnn_py.dialects.acl_parameter import aclrtCtxGetSysParamOpt as aclrtCtxGetSysParamOpt
+from aclnn_py.dialects.acl_parameter import aclrtCtxSetSysParamOpt as aclrtCtxSetSysParamOpt
+from aclnn_py.dialects.acl_parameter import aclrtGetSysParamOpt as aclrtGetSysParamOpt
+from aclnn_py.dialects.acl_parameter import aclrtSetSysParamOpt as aclrtSetSysParamOpt
 from aclnn_py.dialects.acl_stream import aclrtCreateStream as aclrtCreateStream
 from aclnn_py.dialects.acl_stream import aclrtDestroyStream as aclrtDestroyStream
 from aclnn_py.dialects.acl_stream import aclrtLaunchHostFunc as aclrtLaunchHostFunc
 from aclnn_py.dialects.acl_stream import aclrtStreamQuery as aclrtStreamQuery
 from aclnn_py.dialects.acl_stream import aclrtSynchronizeStream as aclrtSynchronizeStream
+from aclnn_py.dialects.acl_stream_more import aclrtActiveStream as aclrtActiveStream
+from aclnn_py.dialects.acl_stream_more import aclrtCreateStreamConfigHandle as aclrtCreateStreamConfigHandle
+from aclnn_py.dialects.acl_stream_more import aclrtCreateStreamV2 as aclrtCreateStreamV2
+from aclnn_py.dialects.acl_stream_more import aclrtCreateStreamWithConfig as aclrtCreateStreamWithConfig
+from aclnn_py.dialects.acl_stream_more import aclrtDestroyStreamConfigHandle as aclrtDestroyStreamConfigHandle
+from aclnn_py.dialects.acl_stream_more import aclrtDestroyStreamForce as aclrtDestroyStreamForce
+from aclnn_py.dialects.acl_stream_more import aclrtGetStreamAttribute as aclrtGetStreamAttribute
+from aclnn_py.dialects.acl_stream_more import aclrtGetStreamAvailableNum as aclrtGetStreamAvailableNum
+from aclnn_py.dialects.acl_stream_more import aclrtGetStreamOverflowSwitch as aclrtGetStreamOverflowSwitch
+from aclnn_py.dialects.acl_stream_more import aclrtPersistentTaskClean as aclrtPersistentTaskClean
+from aclnn_py.dialects.acl_stream_more import aclrtRegStreamStateCallback as aclrtRegStreamStateCallback
+from aclnn_py.dialects.acl_stream_more import aclrtSetStreamAttribute as aclrtSetStreamAttribute
+from aclnn_py.dialects.acl_stream_more import aclrtSetStreamConfigOpt as aclrtSetStreamConfigOpt
+from aclnn_py.dialects.acl_stream_more import aclrtSetStreamFailureMode as aclrtSetStreamFailureMode
+from aclnn_py.dialects.acl_stream_more import aclrtSetStreamOverflowSwitch as aclrtSetStreamOverflowSwitch
+from aclnn_py.dialects.acl_stream_more import aclrtStreamAbort as aclrtStreamAbort
+from aclnn_py.dialects.acl_stream_more import aclrtStreamGetFlags as aclrtStreamGetFlags
+from aclnn_py.dialects.acl_stream_more import aclrtStreamGetId as aclrtStreamGetId
+from aclnn_py.dialects.acl_stream_more import aclrtStreamGetPriority as aclrtStreamGetPriority
+from aclnn_py.dialects.acl_stream_more import aclrtStreamStop as aclrtStreamStop
+from aclnn_py.dialects.acl_stream_more import aclrtSynchronizeDeviceWithTimeout as aclrtSynchronizeDeviceWithTimeout
+from aclnn_py.dialects.acl_stream_more import aclrtSynchronizeStreamWithTimeout as aclrtSynchronizeStreamWithTimeout
 from aclnn_py.dialects.acl_tensor import aclCreateTensor as aclCreateTensor
 from aclnn_py.dialects.acl_tensor import aclDestroyAclOpExecutor as aclDestroyAclOpExecutor
 from aclnn_py.dialects.acl_tensor import aclDestroyTensor as aclDestroyTensor
@@ -72,18 +218,39 @@ from aclnn_runtime.enums import aclrtEventRecordedStatus as aclrtEventRecordedSt
 from aclnn_runtime.enums import aclrtMemMallocPolicy as aclrtMemMallocPolicy
 from aclnn_runtime.enums import aclrtMemcpyKind as aclrtMemcpyKind
 from aclnn_runtime.enums import aclrtStreamStatus as aclrtStreamStatus
+from aclnn_runtime.enums_device import aclCannAttr as aclCannAttr
+from aclnn_runtime.enums_device import aclDeviceInfo as aclDeviceInfo
+from aclnn_runtime.enums_device import aclSysParamOpt as aclSysParamOpt
+from aclnn_runtime.enums_device import aclrtDevAttr as aclrtDevAttr
+from aclnn_runtime.enums_device import aclrtErrorType as aclrtErrorType
+from aclnn_runtime.enums_device import aclrtMemAttr as aclrtMemAttr
+from aclnn_runtime.enums_device import aclrtMemLocationType as aclrtMemLocationType
+from aclnn_runtime.enums_device import aclrtRunMode as aclrtRunMode
+from aclnn_runtime.enums_order import aclmdlRICaptureMode as aclmdlRICaptureMode
+from aclnn_runtime.enums_order import aclmdlRICaptureStatus as aclmdlRICaptureStatus
+from aclnn_runtime.enums_order import aclrtCallbackBlockType as aclrtCallbackBlockType
+from aclnn_runtime.enums_order import aclrtEventStatus as aclrtEventStatus
+from aclnn_runtime.enums_order import aclrtEventWaitStatus as aclrtEventWaitStatus
 from aclnn_runtime.errors import AclError as AclError
 from aclnn_runtime.errors import AclnnError as AclnnError
 from aclnn_runtime.event import Event as Event
+from aclnn_runtime.graph import Graph as Graph
 from aclnn_runtime.memory import Buffer as Buffer
+from aclnn_runtime.notify import Notify as Notify
+from aclnn_runtime.status_enum import aclError as aclError
 from aclnn_runtime.stream import Stream as Stream
 
 __version__: str
 ACL_BF16: aclDataType
 ACL_BOOL: aclDataType
+ACL_CALLBACK_BLOCK: aclrtCallbackBlockType
+ACL_CALLBACK_NO_BLOCK: aclrtCallbackBlockType
 ACL_COMPLEX128: aclDataType
 ACL_COMPLEX32: aclDataType
 ACL_COMPLEX64: aclDataType
+ACL_CONTINUE_ON_FAILURE: int
+ACL_DDR_MEM: aclrtMemAttr
+ACL_DEVICE: aclrtRunMode
 ACL_DOUBLE: aclDataType
 ACL_DT_UNDEFINED: aclDataType
 ACL_EVENT_CAPTURE_STREAM_PROGRESS: int
@@ -92,8 +259,14 @@ ACL_EVENT_EXTERNAL: int
 ACL_EVENT_IPC: int
 ACL_EVENT_RECORDED_STATUS_COMPLETE: aclrtEventRecordedStatus
 ACL_EVENT_RECORDED_STATUS_NOT_READY: aclrtEventRecordedStatus
+ACL_EVENT_STATUS_COMPLETE: aclrtEventStatus
+ACL_EVENT_STATUS_NOT_READY: aclrtEventStatus
+ACL_EVENT_STATUS_RESERVED: aclrtEventStatus
 ACL_EVENT_SYNC: int
 ACL_EVENT_TIME_LINE: int
+ACL_EVENT_WAIT_STATUS_COMPLETE: aclrtEventWaitStatus
+ACL_EVENT_WAIT_STATUS_NOT_READY: aclrtEventWaitStatus
+ACL_EVENT_WAIT_STATUS_RESERVED: aclrtEventWaitStatus
 ACL_FLOAT16: aclDataType
 ACL_FLOAT4_E1M2: aclDataType
 ACL_FLOAT4_E2M1: aclDataType
@@ -123,7 +296,9 @@ ACL_FORMAT_NDHWC: aclFormat
 ACL_FORMAT_NHWC: aclFormat
 ACL_FORMAT_UNDEFINED: aclFormat
 ACL_FRACTAL_Z_3D: aclFormat
+ACL_HBM_MEM: aclrtMemAttr
 ACL_HIFLOAT8: aclDataType
+ACL_HOST: aclrtRunMode
 ACL_INT16: aclDataType
 ACL_INT32: aclDataType
 ACL_INT4: aclDataType
@@ -148,6 +323,19 @@ ACL_MEM_MALLOC_NORMAL_ONLY: aclrtMemMallocPolicy
 ACL_MEM_MALLOC_NORMAL_ONLY_P2P: aclrtMemMallocPolicy
 ACL_MEM_TYPE_HIGH_BAND_WIDTH: aclrtMemMallocPolicy
 ACL_MEM_TYPE_LOW_BAND_WIDTH: aclrtMemMallocPolicy
+ACL_MODEL_RI_CAPTURE_MODE_GLOBAL: aclmdlRICaptureMode
+ACL_MODEL_RI_CAPTURE_MODE_RELAXED: aclmdlRICaptureMode
+ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL: aclmdlRICaptureMode
+ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE: aclmdlRICaptureStatus
+ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED: aclmdlRICaptureStatus
+ACL_MODEL_RI_CAPTURE_STATUS_NONE: aclmdlRICaptureStatus
+ACL_STOP_ON_FAILURE: int
+ACL_STREAM_CPU_SCHEDULE: int
+ACL_STREAM_DEVICE_USE_ONLY: int
+ACL_STREAM_FAST_LAUNCH: int
+ACL_STREAM_FAST_SYNC: int
+ACL_STREAM_HUGE: int
+ACL_STREAM_PERSISTENT: int
 ACL_STREAM_STATUS_COMPLETE: aclrtStreamStatus
 ACL_STREAM_STATUS_NOT_READY: aclrtStreamStatus
 ACL_STREAM_STATUS_RESERVED: aclrtStreamStatus
@@ -162,9 +350,14 @@ ACL_UINT8: aclDataType
 __all__ = [
     "ACL_BF16",
     "ACL_BOOL",
+    "ACL_CALLBACK_BLOCK",
+    "ACL_CALLBACK_NO_BLOCK",
     "ACL_COMPLEX128",
     "ACL_COMPLEX32",
     "ACL_COMPLEX64",
+    "ACL_CONTINUE_ON_FAILURE",
+    "ACL_DDR_MEM",
+    "ACL_DEVICE",
     "ACL_DOUBLE",
     "ACL_DT_UNDEFINED",
     "ACL_EVENT_CAPTURE_STREAM_PROGRESS",
@@ -173,8 +366,14 @@ __all__ = [
     "ACL_EVENT_IPC",
     "ACL_EVENT_RECORDED_STATUS_COMPLETE",
     "ACL_EVENT_RECORDED_STATUS_NOT_READY",
+    "ACL_EVENT_STATUS_COMPLETE",
+    "ACL_EVENT_STATUS_NOT_READY",
+    "ACL_EVENT_STATUS_RESERVED",
     "ACL_EVENT_SYNC",
     "ACL_EVENT_TIME_LINE",
+    "ACL_EVENT_WAIT_STATUS_COMPLETE",
+    "ACL_EVENT_WAIT_STATUS_NOT_READY",
+    "ACL_EVENT_WAIT_STATUS_RESERVED",
     "ACL_FLOAT",
     "ACL_FLOAT16",
     "ACL_FLOAT4_E1M2",
@@ -204,7 +403,9 @@ __all__ = [
     "ACL_FORMAT_NHWC",
     "ACL_FORMAT_UNDEFINED",
     "ACL_FRACTAL_Z_3D",
+    "ACL_HBM_MEM",
     "ACL_HIFLOAT8",
+    "ACL_HOST",
     "ACL_INT16",
     "ACL_INT32",
     "ACL_INT4",
@@ -229,6 +430,19 @@ __all__ = [
     "ACL_MEM_MALLOC_NORMAL_ONLY_P2P",
     "ACL_MEM_TYPE_HIGH_BAND_WIDTH",
     "ACL_MEM_TYPE_LOW_BAND_WIDTH",
+    "ACL_MODEL_RI_CAPTURE_MODE_GLOBAL",
+    "ACL_MODEL_RI_CAPTURE_MODE_RELAXED",
+    "ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL",
+    "ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE",
+    "ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED",
+    "ACL_MODEL_RI_CAPTURE_STATUS_NONE",
+    "ACL_STOP_ON_FAILURE",
+    "ACL_STREAM_CPU_SCHEDULE",
+    "ACL_STREAM_DEVICE_USE_ONLY",
+    "ACL_STREAM_FAST_LAUNCH",
+    "ACL_STREAM_FAST_SYNC",
+    "ACL_STREAM_HUGE",
+    "ACL_STREAM_PERSISTENT",
     "ACL_STREAM_STATUS_COMPLETE",
     "ACL_STREAM_STATUS_NOT_READY",
     "ACL_STREAM_STATUS_RESERVED",
@@ -246,15 +460,34 @@ __all__ = [
     "Device",
     "Event",
     "Executor",
+    "Graph",
+    "Notify",
     "Stream",
     "Tensor",
+    "aclAppLog",
+    "aclCannAttr",
+    "aclCreateDataBuffer",
     "aclCreateTensor",
     "aclDataType",
     "aclDestroyAclOpExecutor",
+    "aclDestroyDataBuffer",
     "aclDestroyTensor",
+    "aclDeviceInfo",
+    "aclError",
     "aclFinalize",
+    "aclFinalizeCallbackRegister",
+    "aclFinalizeCallbackUnRegister",
+    "aclFinalizeReference",
+    "aclFloat16ToFloat",
+    "aclFloatToFloat16",
     "aclFormat",
+    "aclGetCannAttribute",
+    "aclGetCannAttributeList",
+    "aclGetDataBufferAddr",
+    "aclGetDataBufferSize",
+    "aclGetDataBufferSizeV2",
     "aclGetDataType",
+    "aclGetDeviceCapability",
     "aclGetFormat",
     "aclGetRawTensorAddr",
     "aclGetRecentErrMsg",
@@ -263,6 +496,8 @@ __all__ = [
     "aclGetViewShape",
     "aclGetViewStrides",
     "aclInit",
+    "aclInitCallbackRegister",
+    "aclInitCallbackUnRegister",
     "aclSetAclOpExecutorRepeatable",
     "aclSetDynamicInputTensorAddr",
     "aclSetDynamicOutputTensorAddr",
@@ -271,6 +506,27 @@ __all__ = [
     "aclSetOutputTensorAddr",
     "aclSetRawTensorAddr",
     "aclSetTensorAddr",
+    "aclSysParamOpt",
+    "aclUpdateDataBuffer",
+    "aclmdlRIAbort",
+    "aclmdlRICaptureBegin",
+    "aclmdlRICaptureEnd",
+    "aclmdlRICaptureGetInfo",
+    "aclmdlRICaptureMode",
+    "aclmdlRICaptureStatus",
+    "aclmdlRICaptureTaskGrpBegin",
+    "aclmdlRICaptureTaskGrpEnd",
+    "aclmdlRICaptureTaskUpdateBegin",
+    "aclmdlRICaptureTaskUpdateEnd",
+    "aclmdlRICaptureThreadExchangeMode",
+    "aclmdlRIDebugJsonPrint",
+    "aclmdlRIDebugPrint",
+    "aclmdlRIDestroy",
+    "aclmdlRIExecute",
+    "aclmdlRIExecuteAsync",
+    "aclmdlRIGetId",
+    "aclmdlRIGetName",
+    "aclmdlRISetName",
     "aclnnFinalize",
     "aclnnInit",
     "aclnnLogSoftmax",
@@ -281,39 +537,159 @@ __all__ = [
     "aclnnSoftmaxBackward",
     "aclnnSoftmaxBackwardGetWorkspaceSize",
     "aclnnSoftmaxGetWorkspaceSize",
+    "aclrtActiveStream",
+    "aclrtCallbackBlockType",
+    "aclrtCntNotifyCreate",
+    "aclrtCntNotifyDestroy",
+    "aclrtCntNotifyGetId",
+    "aclrtCntNotifyRecord",
+    "aclrtCntNotifyReset",
+    "aclrtCntNotifyWaitWithTimeout",
     "aclrtCreateContext",
     "aclrtCreateEvent",
     "aclrtCreateEventExWithFlag",
     "aclrtCreateEventWithFlag",
+    "aclrtCreateNotify",
     "aclrtCreateStream",
+    "aclrtCreateStreamConfigHandle",
+    "aclrtCreateStreamV2",
+    "aclrtCreateStreamWithConfig",
+    "aclrtCtxGetSysParamOpt",
+    "aclrtCtxSetSysParamOpt",
     "aclrtDestroyContext",
     "aclrtDestroyEvent",
+    "aclrtDestroyNotify",
     "aclrtDestroyStream",
+    "aclrtDestroyStreamConfigHandle",
+    "aclrtDestroyStreamForce",
+    "aclrtDevAttr",
+    "aclrtDeviceCanAccessPeer",
+    "aclrtDeviceDisablePeerAccess",
+    "aclrtDeviceEnablePeerAccess",
+    "aclrtDeviceGetStreamPriorityRange",
+    "aclrtDevicePeerAccessStatus",
+    "aclrtErrorType",
     "aclrtEventElapsedTime",
+    "aclrtEventGetTimestamp",
     "aclrtEventRecordedStatus",
+    "aclrtEventStatus",
+    "aclrtEventWaitStatus",
+    "aclrtExceptionInfoCallbackRegister",
+    "aclrtExceptionInfoCallbackUnregister",
     "aclrtFree",
     "aclrtFreeHost",
+    "aclrtFreeHostWithDevSync",
+    "aclrtFreeWithDevSync",
     "aclrtGetCurrentContext",
     "aclrtGetDevice",
     "aclrtGetDeviceCount",
+    "aclrtGetDeviceIdFromExceptionInfo",
+    "aclrtGetDeviceInfo",
+    "aclrtGetDeviceUtilizationRate",
+    "aclrtGetDevicesTopo",
+    "aclrtGetErrorCodeFromExceptionInfo",
+    "aclrtGetErrorVerbose",
+    "aclrtGetEventAvailNum",
+    "aclrtGetEventId",
+    "aclrtGetLastError",
+    "aclrtGetMemInfo",
+    "aclrtGetMemUceInfo",
+    "aclrtGetMemUsageInfo",
+    "aclrtGetNotifyId",
+    "aclrtGetPrimaryCtxState",
+    "aclrtGetRunMode",
+    "aclrtGetSocName",
+    "aclrtGetStreamAttribute",
+    "aclrtGetStreamAvailableNum",
+    "aclrtGetStreamIdFromExceptionInfo",
+    "aclrtGetStreamOverflowSwitch",
+    "aclrtGetSysParamOpt",
+    "aclrtGetTaskIdFromExceptionInfo",
+    "aclrtGetThreadIdFromExceptionInfo",
+    "aclrtGetVersion",
+    "aclrtHostGetDevicePointer",
+    "aclrtHostRegister",
+    "aclrtHostRegisterV2",
+    "aclrtHostUnregister",
+    "aclrtIpcGetEventHandle",
+    "aclrtLaunchCallback",
     "aclrtLaunchHostFunc",
     "aclrtMalloc",
+    "aclrtMallocAlign32",
+    "aclrtMallocCached",
+    "aclrtMallocForTaskScheduler",
     "aclrtMallocHost",
+    "aclrtMallocHostWithCfg",
+    "aclrtMallocWithCfg",
+    "aclrtMemAllocManaged",
+    "aclrtMemAttr",
+    "aclrtMemFlush",
+    "aclrtMemInvalidate",
+    "aclrtMemLocationType",
     "aclrtMemMallocPolicy",
+    "aclrtMemUceRepair",
     "aclrtMemcpy",
+    "aclrtMemcpy2d",
+    "aclrtMemcpy2dAsync",
     "aclrtMemcpyAsync",
+    "aclrtMemcpyAsyncWithCondition",
+    "aclrtMemcpyBatch",
+    "aclrtMemcpyBatchAsync",
     "aclrtMemcpyKind",
     "aclrtMemset",
     "aclrtMemsetAsync",
+    "aclrtMemsetD32",
+    "aclrtMemsetD32Async",
+    "aclrtNotifyBatchReset",
+    "aclrtNotifyGetExportKey",
+    "aclrtPeekAtLastError",
+    "aclrtPersistentTaskClean",
+    "aclrtPointerGetAttributes",
+    "aclrtProcessReport",
+    "aclrtQueryDeviceStatus",
+    "aclrtQueryEvent",
     "aclrtQueryEventStatus",
+    "aclrtQueryEventWaitStatus",
     "aclrtRecordEvent",
+    "aclrtRecordEventWithFlag",
+    "aclrtRecordNotify",
+    "aclrtRegStreamStateCallback",
+    "aclrtRepairError",
     "aclrtResetDevice",
+    "aclrtResetDeviceForce",
+    "aclrtResetEvent",
+    "aclrtRunMode",
     "aclrtSetCurrentContext",
     "aclrtSetDevice",
+    "aclrtSetExceptionInfoCallback",
+    "aclrtSetOpWaitTimeout",
+    "aclrtSetStreamAttribute",
+    "aclrtSetStreamConfigOpt",
+    "aclrtSetStreamFailureMode",
+    "aclrtSetStreamOverflowSwitch",
+    "aclrtSetSysParamOpt",
+    "aclrtSetTsDevice",
+    "aclrtStreamAbort",
+    "aclrtStreamGetFlags",
+    "aclrtStreamGetId",
+    "aclrtStreamGetPriority",
     "aclrtStreamQuery",
     "aclrtStreamStatus",
+    "aclrtStreamStop",
     "aclrtStreamWaitEvent",
+    "aclrtStreamWaitEventWithFlag",
+    "aclrtStreamWaitEventWithTimeout",
+    "aclrtSubscribeReport",
     "aclrtSynchronizeDevice",
+    "aclrtSynchronizeDeviceWithTimeout",
     "aclrtSynchronizeEvent",
+    "aclrtSynchronizeEventWithTimeout",
     "aclrtSynchronizeStream",
+    "aclrtSynchronizeStreamWithTimeout",
+    "aclrtUnSubscribeReport",
+    "aclrtValueWait",
+    "aclrtValueWrite",
+    "aclrtWaitAndResetNotify",
+    "aclsysGetVersionNum",
+    "aclsysGetVersionStr",
 ]

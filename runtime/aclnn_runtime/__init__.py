@@ -9,7 +9,9 @@ from aclnn_runtime.device import Device
 from aclnn_runtime.enums import *  # noqa: F403  # the C names, listed in enums.__all__
 from aclnn_runtime.errors import AclError, AclnnError, format_message, raise_last
 from aclnn_runtime.event import Event
+from aclnn_runtime.graph import Graph
 from aclnn_runtime.memory import Buffer
+from aclnn_runtime.notify import Notify
 from aclnn_runtime.stream import Stream
 
 __all__ = [
@@ -19,6 +21,8 @@ __all__ = [
     "Context",
     "Device",
     "Event",
+    "Graph",
+    "Notify",
     "Stream",
     "format_message",
     "raise_last",

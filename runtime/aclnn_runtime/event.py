@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from aclnn_native import ffi, lib
-from aclnn_runtime.arguments import as_uint32
+from aclnn_runtime.arguments import as_int32, as_uint32
 from aclnn_runtime.errors import raise_last
 from aclnn_runtime.noun import HandleNoun, handle_of
+from aclnn_runtime.outputs import check, number
 
 __all__ = ["Event", "create_plain"]
 
@@ -38,19 +39,29 @@ class Event(HandleNoun):
         """An event that somebody else owns; closing this object leaves it alone."""
         return cls._adopt(handle, owned=False)
 
-    def synchronize(self) -> None:
+    def synchronize(self, timeout_ms: int = -1) -> None:
         """Wait until the work recorded last has been done; at once if nothing was recorded.
+
+        Parameters
+        ----------
+        timeout_ms : int
+            The longest to wait [ms]; -1 for ever.
 
         Raises
         ------
         AclError
-            107017 if the event is closed.
+            107017 if the event is closed; 507047 if the time is over; 107028 if its record is
+            being captured; 107023 if its record was dropped with its stream's work.
 
         Notes
         -----
         Blocks the calling thread, without the GIL.
         """
-        synchronize_event(self._handle)
+        if timeout_ms == -1:
+            synchronize_event(self._handle)
+        else:
+            limit = as_int32("Event.synchronize", "timeout_ms", timeout_ms)
+            check(lib.aclpy_event_synchronize_with_timeout(self._handle, limit))
 
     def query(self) -> bool:
         """Whether the work recorded last has been done.
@@ -70,6 +81,11 @@ class Event(HandleNoun):
         Never blocks.
         """
         return query_event(self._handle) == 1
+
+    @property
+    def timestamp_us(self) -> int:
+        """Device time at which it happened [us]."""
+        return number("uint64_t", lib.aclpy_event_timestamp_us, self._handle)
 
     def elapsed_ms(self, end: Event) -> float:
         """Time from this event to a later one.

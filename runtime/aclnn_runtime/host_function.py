@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aclnn_native import ffi, lib
 from aclnn_runtime import failures
@@ -13,7 +13,7 @@ from aclnn_runtime.errors import HOST_FUNCTION_FAILED, PARAM_INVALID, fail, rais
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["launch"]
+__all__ = ["hold", "launch"]
 
 _FUNCTION: Final = "aclrtLaunchHostFunc"
 _LABEL: Final = _FUNCTION.encode()
@@ -53,20 +53,20 @@ def launch(context: int, stream: int, function: object) -> None:
             fix="pass the function itself, not its result",
             status=PARAM_INVALID if function is None else 100000,
         )
+    key, run, drop, argument = hold(function)
+    status = lib.aclpy_submit(context, stream, _LABEL, run, drop, argument, key)
+    if status:
+        raise_last(status)
+
+
+def hold(function: Callable[[], object]) -> tuple[int, Any, Any, Any]:
+    """What the native library needs to call `function`: token, run, drop and their argument.
+
+    The function is held until the library drops it, which it does also when it refuses it.
+    """
     key = failures.new_token()
     _queued[key] = function
-    status = lib.aclpy_submit(
-        context,
-        stream,
-        _LABEL,
-        lib.aclpy_py_task_run,
-        lib.aclpy_py_task_drop,
-        ffi.cast("void *", key),
-        key,
-    )
-    if status:
-        _queued.pop(key, None)
-        raise_last(status)
+    return key, lib.aclpy_py_task_run, lib.aclpy_py_task_drop, ffi.cast("void *", key)
 
 
 # With `error`, a failure outside the try statement (a missing key, say) is no success either.

@@ -3,18 +3,23 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from aclnn_native import ffi, lib
-from aclnn_runtime.errors import raise_last
+from aclnn_runtime.arguments import as_int32, as_uint32
+from aclnn_runtime.errors import AclError, raise_last
 from aclnn_runtime.event import Event, create_plain
 from aclnn_runtime.host_function import launch
 from aclnn_runtime.noun import HandleNoun, handle_of
+from aclnn_runtime.outputs import check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-__all__ = ["Stream", "create_stream"]
+    from aclnn_runtime.graph import Graph
+
+__all__ = ["Captured", "Stream", "create_stream"]
 
 _synchronize = lib.aclpy_stream_synchronize
 
@@ -49,20 +54,40 @@ class Stream(HandleNoun):
         """A stream that somebody else owns; closing this object leaves it alone."""
         return cls._adopt(handle, _context_of(handle), owned=False)
 
-    def synchronize(self) -> None:
+    @property
+    def id(self) -> int:
+        """Number of the stream."""
+        return stream_facts(self._context, self._handle, "aclrtStreamGetId")[0]
+
+    @property
+    def priority(self) -> int:
+        """0, the highest, to 7."""
+        return stream_facts(self._context, self._handle, "aclrtStreamGetPriority")[1]
+
+    def synchronize(self, timeout_ms: int = -1) -> None:
         """Wait until everything queued so far has run.
+
+        Parameters
+        ----------
+        timeout_ms : int
+            The longest to wait [ms]; -1 for ever.
 
         Raises
         ------
         AclError
             The status of a task that failed since the last synchronise: 507000 for a host
-            function, with its exception as ``__cause__``. 107017 if the stream is closed.
+            function, with its exception as ``__cause__``. 107017 if the stream is closed; 507046
+            if the time is over; 107027 if it is being captured.
 
         Notes
         -----
         Blocks the calling thread, without the GIL. After a failed task the later ones still run.
         """
-        status = _synchronize(self._context, self._handle)
+        if timeout_ms == -1:
+            status = _synchronize(self._context, self._handle)
+        else:
+            limit = as_int32("Stream.synchronize", "timeout_ms", timeout_ms)
+            status = lib.aclpy_stream_synchronize_with_timeout(self._context, self._handle, limit)
         if status:
             raise_last(status)
 
@@ -113,7 +138,7 @@ class Stream(HandleNoun):
         record_event(self._context, handle, self._handle)
         return event
 
-    def wait(self, event: Event) -> None:
+    def wait(self, event: Event, timeout_s: int = 0) -> None:
         """Let later work of this stream wait until `event` is done.
 
         Parameters
@@ -121,6 +146,8 @@ class Stream(HandleNoun):
         event : Event
             An event recorded on any stream. Of the ``aclrtCreateEvent`` kind it must have been
             recorded before this call.
+        timeout_s : int
+            Time after which the stream goes on with a failure [s]; 0 for ever.
 
         Raises
         ------
@@ -133,7 +160,11 @@ class Stream(HandleNoun):
         Never blocks: the stream waits, the program does not.
         """
         handle = handle_of("Stream.wait", "event", event, Event)
-        wait_event(self._context, self._handle, handle)
+        if timeout_s == 0:
+            wait_event(self._context, self._handle, handle)
+        else:
+            seconds = as_int32("Stream.wait", "timeout_s", timeout_s)
+            check(lib.aclpy_event_wait_with_timeout(self._context, self._handle, handle, seconds))
 
     def launch_host_func(self, fn: Callable[[], object]) -> None:
         """Call a Python function after all earlier and before all later work of this stream.
@@ -155,6 +186,58 @@ class Stream(HandleNoun):
         """
         launch(self._context, self._handle, fn)
 
+    @contextmanager
+    def capture(self, mode: int = 0) -> Iterator[Captured]:
+        """Capture what is queued inside the ``with`` block instead of running it.
+
+        Parameters
+        ----------
+        mode : int
+            0 global, 1 thread local, 2 relaxed: which synchronous copies are refused meanwhile.
+
+        Yields
+        ------
+        Captured
+            Its ``graph`` is there after the block.
+
+        Raises
+        ------
+        AclError
+            107027 if the stream is being captured already; at the end 107025 if a stream that
+            joined by an event has not come back, 507903 if the capture has become invalid.
+
+        Notes
+        -----
+        Events that link streams inside a capture are those of
+        ``aclrtCreateEventExWithFlag(ACL_EVENT_SYNC)``.
+        """
+        from aclnn_runtime.graph import begin_capture, end_capture  # noqa: PLC0415  # imports us
+
+        begin_capture(self._context, self._handle, mode)
+        captured = Captured()
+        try:
+            yield captured
+        except BaseException:
+            with suppress(AclError):  # the block's own exception says more
+                end_capture(self._context, self._handle)
+            raise
+        captured._graph = end_capture(self._context, self._handle)
+
+    def abort(self) -> None:
+        """Drop what is queued and end a wait that is going on; the stream stays usable.
+
+        Notes
+        -----
+        Never blocks. The next synchronise raises 107023, also of streams that wait for a record
+        which was dropped.
+        """
+        check(lib.aclpy_stream_abort(self._context, self._handle))
+
+    def stop_on_failure(self) -> None:
+        """Let the first failed task stop every stream of the context, for good."""
+        function = b"aclrtSetStreamFailureMode"
+        check(lib.aclpy_stream_set_attribute(self._context, self._handle, 1, 1, function))
+
     def close(self) -> None:
         """Wait until everything queued has run and give the stream back; once.
 
@@ -174,22 +257,46 @@ class Stream(HandleNoun):
             lib.aclpy_stream_release(self._handle)
 
 
-def create_stream(context: int, *, keepalive: object = None) -> Stream:
+class Captured:
+    """What ``Stream.capture()`` captures."""
+
+    __slots__ = ("_graph",)
+
+    def __init__(self) -> None:
+        self._graph: Graph | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """The captured graph, once the ``with`` block is over."""
+        if self._graph is None:
+            raise RuntimeError("the capture has not ended; use the graph behind the with block")
+        return self._graph
+
+
+def create_stream(
+    context: int,
+    priority: object = 0,
+    flags: object = 0,
+    *,
+    keepalive: object = None,
+    function: str = "aclrtCreateStream",
+) -> Stream:
     """A stream in `context` (0: the thread's current one)."""
     handle = ffi.new("aclpy_handle *")
-    status = lib.aclpy_stream_create(context, 0, 0, handle)
+    level = as_uint32(function, "priority", priority)
+    bits = as_uint32(function, "flag", flags)
+    status = lib.aclpy_stream_create(context, level, bits, handle)
     if status:
-        raise_last(status)
+        raise_last(status, function=function)
     number = int(handle[0])
     return Stream._adopt(number, context or _context_of(number), keepalive=keepalive)
 
 
-def destroy_stream(stream: object) -> None:
+def destroy_stream(stream: object, *, force: bool = False) -> None:
     """``aclrtDestroyStream``: as `Stream.close`, but under the thread's current context."""
-    function = "aclrtDestroyStream"
-    status = lib.aclpy_stream_destroy(0, handle_of(function, "stream", stream, Stream))
-    if status:
-        raise_last(status)
+    function = "aclrtDestroyStreamForce" if force else "aclrtDestroyStream"
+    destroy = lib.aclpy_stream_destroy_force if force else lib.aclpy_stream_destroy
+    check(destroy(0, handle_of(function, "stream", stream, Stream)))
     assert isinstance(stream, Stream)
     stream._open = False
     stream._keepalive = None
@@ -209,6 +316,13 @@ def query_stream(context: int, stream: int) -> int:
     if status:
         raise_last(status)
     return int(state[0])
+
+
+def stream_facts(context: int, stream: int, function: str) -> tuple[int, int, int]:
+    """Id, priority and flags of a stream by handle."""
+    info = ffi.new("aclpy_stream_info *")
+    check(lib.aclpy_stream_facts(context, stream, function.encode(), info))
+    return int(info.id), int(info.priority), int(info.flags)
 
 
 def record_event(context: int, event: int, stream: int) -> None:

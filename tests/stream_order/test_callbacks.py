@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Subscribed callbacks run on their thread; notifies, counts and values order streams."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+import aclnn_py as acl
+from support.latch import PATIENCE_S
+
+
+@pytest.fixture(autouse=True)
+def _current_device():
+    acl.aclrtSetDevice(0)
+    yield
+    acl.aclrtResetDevice(0)
+
+
+@pytest.fixture
+def second(device):
+    with device.create_stream() as opened:
+        yield opened
+
+
+class Server:
+    """A thread that runs callbacks until it serves no stream any more."""
+
+    def __init__(self):
+        self.subscribed = threading.Event()
+        self._thread = threading.Thread(target=self._serve)
+        self.status = None
+        self._thread.start()
+
+    @property
+    def id(self):
+        return self._thread.ident
+
+    def _serve(self):
+        assert self.subscribed.wait(PATIENCE_S)
+        try:
+            while True:
+                acl.aclrtProcessReport(-1)
+        except acl.AclError as error:
+            self.status = error.status
+
+    def join(self):
+        self._thread.join(PATIENCE_S)
+        assert not self._thread.is_alive()
+
+
+@pytest.fixture
+def server(stream):
+    made = Server()
+    acl.aclrtSubscribeReport(made.id, stream)
+    made.subscribed.set()
+    yield made
+    acl.aclrtUnSubscribeReport(made.id, stream)
+    made.join()
+    assert made.status == 107012
+
+
+@pytest.mark.parametrize("block", [acl.ACL_CALLBACK_NO_BLOCK, acl.ACL_CALLBACK_BLOCK])
+def test_callbacks_run_on_the_subscribed_thread(stream, server, block):
+    seen, begun, go = [], threading.Event(), threading.Event()
+
+    def callback(data):
+        seen.append((data, threading.get_ident()))
+        begun.set()
+        assert go.wait(PATIENCE_S)
+
+    event = acl.aclrtCreateEvent()
+    acl.aclrtLaunchCallback(callback, "data", block, stream)
+    acl.aclrtRecordEvent(event, stream)
+    assert begun.wait(PATIENCE_S)
+    assert seen == [("data", server.id)]
+    if block == acl.ACL_CALLBACK_BLOCK:
+        assert not event.query()
+    else:
+        event.synchronize()
+    go.set()
+    stream.synchronize()
+    acl.aclrtDestroyEvent(event)
+
+
+def test_the_exception_of_a_callback_is_carried(stream, server):
+    def callback(_):
+        raise LookupError("inside")
+
+    acl.aclrtLaunchCallback(callback, None, acl.ACL_CALLBACK_BLOCK, stream)
+    with pytest.raises(acl.AclError) as raised:
+        stream.synchronize()
+    assert raised.value.status == 507000
+    assert isinstance(raised.value.__cause__, LookupError)
+    stream.synchronize()
+
+
+def test_the_two_sorts_of_callbacks_do_not_mix(stream, second, server):
+    with pytest.raises(acl.AclError) as raised:
+        stream.launch_host_func(lambda: None)
+    assert raised.value.status == 107011
+    second.launch_host_func(lambda: None)
+    with pytest.raises(acl.AclError) as raised:
+        acl.aclrtSubscribeReport(server.id, second)
+    assert raised.value.status == 107011
+
+
+def test_a_thread_does_not_wait_for_itself(stream):
+    ran = []
+    acl.aclrtSubscribeReport(threading.get_ident(), stream)
+    acl.aclrtLaunchCallback(ran.append, 1, acl.ACL_CALLBACK_BLOCK, stream)
+    with pytest.raises(acl.AclError) as raised:
+        acl.aclrtSynchronizeStream(stream)
+    assert raised.value.status == 507000
+    acl.aclrtProcessReport(-1)
+    stream.synchronize()
+    assert ran == [1]
+    acl.aclrtUnSubscribeReport(threading.get_ident(), stream)
+
+
+def test_a_notify_lets_one_stream_go(device, stream, second):
+    notify, seen = acl.aclrtCreateNotify(0), []
+    third = device.create_stream()
+    for waiter in (stream, second):
+        acl.aclrtWaitAndResetNotify(notify, waiter, 0)
+        waiter.launch_host_func(lambda: seen.append(1))
+    acl.aclrtRecordNotify(notify, third)
+    third.synchronize()
+    first_gone = threading.Event()
+    threading.Thread(target=lambda: (stream.synchronize(), first_gone.set())).start()
+    acl.aclrtRecordNotify(notify, third)
+    second.synchronize()
+    assert first_gone.wait(PATIENCE_S)
+    assert len(seen) == 2
+    acl.aclrtDestroyNotify(notify)
+    third.close()
+
+
+def test_a_value_in_memory_orders_streams(device, stream, second):
+    memory, seen = device.malloc(64), []
+    acl.aclrtMemset(memory, 64, 0, 64)
+    acl.aclrtValueWait(memory, 3, 0, stream)
+    stream.launch_host_func(lambda: seen.append("consumed"))
+    second.launch_host_func(lambda: seen.append("produced"))
+    acl.aclrtValueWrite(memory, 3, 0, second)
+    stream.synchronize()
+    assert seen == ["produced", "consumed"]
+
+
+def test_counters_order_streams(stream, second):
+    counter, seen = acl.aclrtCntNotifyCreate(0), []
+    acl.aclrtCntNotifyWaitWithTimeout(counter, stream, 3, 2, 0)
+    stream.launch_host_func(lambda: seen.append("both"))
+    for number in (1, 2):
+        second.launch_host_func(lambda number=number: seen.append(number))
+        acl.aclrtCntNotifyRecord(counter, second, 1, 1)
+    stream.synchronize()
+    assert seen == [1, 2, "both"]
+    acl.aclrtCntNotifyDestroy(counter)
+
+
+def test_aborting_ends_a_wait_and_drops_the_rest(stream):
+    event, ran = acl.aclrtCreateEventWithFlag(acl.ACL_EVENT_SYNC), []
+    stream.wait(event)
+    stream.launch_host_func(lambda: ran.append("dropped"))
+    stream.abort()
+    with pytest.raises(acl.AclError) as raised:
+        stream.synchronize()
+    assert raised.value.status == 107023
+    stream.launch_host_func(lambda: ran.append("new"))
+    stream.synchronize()  # usable again
+    assert ran == ["new"]
+    acl.aclrtDestroyEvent(event)
+
+
+def test_listeners_hear_of_streams(device):
+    heard = []
+    acl.aclrtRegStreamStateCallback("test", lambda stream, state: heard.append((stream, state)))
+    made = device.create_stream()
+    made.close()
+    acl.aclrtRegStreamStateCallback("test", None)
+    assert [(stream.handle, state) for stream, state in heard] == [
+        (made.handle, 1),
+        (made.handle, 2),
+    ]
