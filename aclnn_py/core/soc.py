@@ -36,6 +36,9 @@ class SocProfile:
         What ``aclrtMalloc`` adds to a request after rounding it up to 32.
     peer_copies_need_access : bool
         Whether copies between devices need ``aclrtDeviceEnablePeerAccess`` first.
+    streams, events, notifies : int
+        How many of each a device has. Chips without a published number count as Ascend910B, and
+        the notifies of the first generations as the smallest published number.
     """
 
     name: str
@@ -46,12 +49,15 @@ class SocProfile:
     redirects_into_padded_out: bool = False
     allocation_padding_bytes: int = 32
     peer_copies_need_access: bool = True
+    streams: int = 1984
+    events: int = 65536
+    notifies: int = 8192
 
 
 _RESERVE_950: Final = 16 * 1024 * 1024
 
 _ROWS: Final = (
-    SocProfile("Ascend910", "Ascend910A"),
+    SocProfile("Ascend910", "Ascend910A", streams=2048, events=65535, notifies=1024),
     SocProfile("Ascend910B", "Ascend910B1", bf16=True, redirects_into_padded_out=True),
     SocProfile(
         "Ascend910_93",
@@ -68,11 +74,12 @@ _ROWS: Final = (
         softmax_workspace_bytes=_RESERVE_950,
         redirects_into_padded_out=True,
         allocation_padding_bytes=0,
+        notifies=65535,
     ),
     SocProfile("Ascend910E", "Ascend910E", bf16=True, redirects_into_padded_out=True),
-    SocProfile("Ascend310", "Ascend310"),
-    SocProfile("Ascend310P", "Ascend310P3"),
-    SocProfile("Ascend310B", "Ascend310B1"),
+    SocProfile("Ascend310", "Ascend310", streams=1024, events=1023, notifies=1024),
+    SocProfile("Ascend310P", "Ascend310P3", streams=1024, events=1023, notifies=1024),
+    SocProfile("Ascend310B", "Ascend310B1", streams=512, notifies=1024),
     SocProfile("Ascend310C", "Ascend310C1"),
     SocProfile("Ascend610Lite", "Ascend610Lite"),
     SocProfile("Ascend350", "Ascend350"),

@@ -11,7 +11,8 @@
 #include "aclpy_status.h"
 #include "engine.h"
 
-#define ROW(profile, name, padding, needs_access, bf16) {profile, name, padding, needs_access, bf16},
+#define ROW(profile, name, padding, needs_access, bf16, streams, events, notifies) \
+  {profile, name, padding, needs_access, bf16, streams, events, notifies},
 static const struct eng_soc rows_[] = {ACLPY_SOC_ROWS(ROW)};
 #define ALIAS(spelling, profile) {spelling, profile},
 static const struct {

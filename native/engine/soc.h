@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct eng_soc {
   const char *profile;
@@ -13,6 +14,7 @@ struct eng_soc {
   size_t allocation_padding;    /* bytes that aclrtMalloc adds after rounding */
   bool peer_copies_need_access; /* copies between devices need aclrtDeviceEnablePeerAccess */
   bool bf16;
+  uint32_t streams, events, notifies; /* of a device */
 };
 
 /* NULL when ACLNN_PY_SOC names no profile. */
