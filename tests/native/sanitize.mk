@@ -40,6 +40,10 @@ sanitize: ## the C harnesses of engine and kernels under ASan+UBSan and under TS
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=address sanitize-address
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=thread sanitize-thread
 
+.PHONY: soak
+soak: ## the stress harness at full size (64 streams, 10,000 tasks each) under TSan
+	@STRESS=full $(MAKE) --no-print-directory SANITIZE_NOW=thread $(SANITIZE_OUT)/thread/engine_stress.passed
+
 ifdef SANITIZE_NOW
 SANITIZE_HERE := $(SANITIZE_OUT)/$(SANITIZE_NOW)
 sanitize_comma := ,
