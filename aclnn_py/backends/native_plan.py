@@ -79,7 +79,8 @@ class NativePlan:
         self._keep = keep
 
     def __del__(self) -> None:
-        if hasattr(self, "handle"):
+        # At interpreter exit the module may be gone before its plans are.
+        if hasattr(self, "handle") and lib is not None:
             lib.aclpy_plan_release(self.handle)
 
 

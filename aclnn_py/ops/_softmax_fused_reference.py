@@ -196,7 +196,8 @@ def dropout_mask(index: Any, params: tuple[int, ...], p: Any, seed: Any, *offset
         keys = [key % 2**32, key % 2**32]
     else:
         words = np.uint64(start % 2**32), np.uint64(start >> 32)
-        counter = [group & low, group >> high, ones * words[0], ones * words[1]]
+        element = np.uint64(4) * group
+        counter = [ones * words[0], ones * words[1], element & low, element >> high]
         keys = [key % 2**32, key >> 32]
     for _ in range(10):
         first, second = np.uint64(0xD2511F53) * counter[0], np.uint64(0xCD9E8D57) * counter[2]

@@ -6,7 +6,7 @@
  * in the memory of the tensor the mask is for (its strides are in params), takes word i % 4 of group g = i / 4 and is
  * kept (1) where that word is greater than the probability times 2^32 - 1.
  *   offset 0:  counter 4g, 4g + 1, 4g + 2, 4g + 3, key seed, seed: the low 32 bits of each
- *   otherwise: counter g, g >> 32, offset, offset >> 32, key seed, seed >> 32
+ *   otherwise: counter offset, offset >> 32, 4g, 4g >> 32, key seed, seed >> 32
  */
 #include "post_ops.h"
 
@@ -56,10 +56,11 @@ static void philox_(const stream_ *s, uint64_t first, uint32_t words[4][GROUPS])
   const int legacy = s->offset == 0;
   for (int i = 0; i < GROUPS; ++i) {
     const uint64_t g = first + (uint64_t)i;
-    a[i] = (uint32_t)(legacy ? 4 * g : g);
-    b[i] = legacy ? a[i] + 1u : (uint32_t)(g >> 32);
-    c[i] = legacy ? a[i] + 2u : (uint32_t)s->offset;
-    d[i] = legacy ? a[i] + 3u : (uint32_t)(s->offset >> 32);
+    const uint64_t element = 4 * g;
+    a[i] = (uint32_t)(legacy ? element : s->offset);
+    b[i] = legacy ? a[i] + 1u : (uint32_t)(s->offset >> 32);
+    c[i] = legacy ? a[i] + 2u : (uint32_t)element;
+    d[i] = legacy ? a[i] + 3u : (uint32_t)(element >> 32);
   }
   uint32_t low = (uint32_t)s->seed, high = legacy ? low : (uint32_t)(s->seed >> 32);
   for (int round = 0; round < 10; ++round) {

@@ -43,7 +43,7 @@ def draws(count, seed, offset=0):
         if offset == 0:
             found += philox([(4 * g + k) & MASK for k in range(4)], (seed & MASK, seed & MASK))
         else:
-            counter = (g & MASK, g >> 32, offset & MASK, offset >> 32)
+            counter = (offset & MASK, offset >> 32, 4 * g & MASK, 4 * g >> 32)
             found += philox(counter, (seed & MASK, seed >> 32))
     return np.array(found[:count], np.uint64)
 

@@ -252,7 +252,6 @@ def test_integers_saturate_before_they_are_rounded(bench):
         assert got.tolist() == [[want, want]], scale  # 2.5 -> 2, 7 -> 7, 500 -> 127, 0.5 -> 0
 
 
-@pytest.mark.xfail(strict=True, reason="the kernel places offsets elsewhere in the counter")
 @pytest.mark.parametrize("offset", [9, 4294967299])
 def test_an_offset_positions_the_stream(bench, offset):
     """Section 1.6: an offset other than 0 selects the 64-bit stream."""
