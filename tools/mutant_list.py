@@ -149,9 +149,9 @@ MUTANTS = (
     # ---- the engine ----
     Mutant(
         "missing event wait",
-        "native/engine/event.c",
-        "if (marker == NULL || eng_marker_reached(marker) || marker->stream_id == stream->id) {",
-        "if (marker == NULL || stream->id != 0) {",
+        "native/engine/event_stream.c",
+        "if (marker != NULL && !same && !done) return queue_wait_(",
+        "if (marker != NULL && !same && !done && stream->id == 0) return queue_wait_(",
         EVENTS,
     ),
     Mutant(
@@ -217,8 +217,8 @@ MUTANTS = (
     Mutant(
         "the pool forgets the last items of a job",
         "native/engine/pool.c",
-        "if (begin >= job->items) return;",
-        "if (begin + job->chunk > job->items) return;",
+        "if (left <= 0) return false;",
+        "if (left < 2) return false;",
         NUMBERS,
     ),
     # ---- the kernels ----
@@ -244,10 +244,10 @@ MUTANTS = (
         CASTS,
     ),
     Mutant(
-        "log-softmax backward sums g*y",
+        "log-softmax backward sums y",
         "native/kernels/backward_rows.h",
-        "s[0] = logarithm ? V(add)(LD(g + i), s[0])",
-        "s[0] = logarithm && n < 64 ? V(add)(LD(g + i), s[0])",
+        "s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LD(g));",
+        "s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LD(y));",
         OPERATORS,
     ),
     Mutant(

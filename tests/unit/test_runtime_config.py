@@ -159,7 +159,10 @@ def test_the_last_error_belongs_to_the_thread_and_to_the_runtime():
     in_thread(body)
 
 
-def test_a_failed_task_calls_back_and_surfaces_at_the_synchronise(caplog):
+def test_a_failed_task_calls_back_and_surfaces_at_the_synchronise(caplog, monkeypatch):
+    # Libraries that configure logging may have switched existing loggers off.
+    monkeypatch.setattr(logging.getLogger("aclnn_py"), "disabled", False)
+
     def body():
         seen = []
 
