@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes inside a partition, from those of its inputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from aclnn_py.dialects.onednn.statuses import refuse, status
+from aclnn_py.dialects.onednn_graph.enums import DNNL_GRAPH_UNKNOWN_DIM, attr, kind
+from aclnn_py.dialects.onednn_graph.schemas import BACKWARD, BINARY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aclnn_py.dialects.onednn_graph.logical_tensors import logical_tensor
+    from aclnn_py.dialects.onednn_graph.ops import op
+
+__all__ = ["axis_of", "check_compatible", "infer"]
+
+_NAME = "partition.compile"
+
+
+def axis_of(one: op, ndims: int) -> int:
+    """The axis of an operator of the family, counted from the front.
+
+    Raises
+    ------
+    OneDnnError
+        invalid_arguments outside of [-ndims, ndims): only now, as neither ``add_op`` nor shape
+        inference look at it.
+    """
+    axis = one.get(attr.axis)
+    assert isinstance(axis, int), axis
+    if not -ndims <= axis < ndims:
+        refuse(
+            status.invalid_arguments,
+            _NAME,
+            "axis",
+            f"of {one!r} is out of range",
+            got=f"{axis} for {ndims} dimensions",
+            expected=f"{-ndims} <= axis < {ndims}" if ndims else "at least one dimension",
+            fix="set_attr(op.attr.axis, ...); SoftMax and SoftMaxBackward default to 1, the log "
+            "forms to -1",
+        )
+    return axis % ndims
+
+
+def check_compatible(given: logical_tensor, dims: tuple[int, ...], what: str) -> None:
+    """What a tensor says of its shape must not contradict `dims` (invalid_shape)."""
+    if given.ndims < 0:
+        return
+    fits = given.ndims == len(dims) and all(
+        size in (DNNL_GRAPH_UNKNOWN_DIM, wanted)
+        for size, wanted in zip(given.dims, dims, strict=True)
+    )
+    if not fits:
+        _invalid_shape(what, repr(given), f"dimensions {dims}, or unknown ones")
+
+
+def infer(ops: tuple[op, ...], known: Mapping[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
+    """Dimensions of every tensor of a partition, by id.
+
+    Raises
+    ------
+    OneDnnError
+        invalid_shape, or invalid_arguments for an axis.
+    """
+    dims = dict(known)
+    for one in ops:
+        inputs = [dims[tensor.id] for tensor in one.inputs]
+        if one.op_kind in BACKWARD and inputs[0] != inputs[1]:
+            _invalid_shape("dst", str(inputs[1]), f"{inputs[0]}, the dimensions of diff_dst")
+        if one.op_kind is kind.Quantize:
+            _check_channels(one, inputs[0])
+        result = _broadcast(one, *inputs) if one.op_kind in BINARY else inputs[0]
+        results = [result]
+        if len(one.outputs) > 1:  # SoftMax's statistics
+            axis = axis_of(one, len(result))
+            results.append((*result[:axis], 1, *result[axis + 1 :]))
+        for tensor, sizes in zip(one.outputs, results, strict=True):
+            check_compatible(tensor, sizes, f"an output of {one!r}")
+            dims[tensor.id] = sizes
+    return dims
+
+
+def _broadcast(one: op, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
+    if one.get(attr.auto_broadcast) == "none":
+        if left != right:
+            _invalid_shape(repr(one), f"{left} and {right}", "equal shapes, without broadcasting")
+        return left
+    rank = max(len(left), len(right))
+    padded = [(1,) * (rank - len(sizes)) + sizes for sizes in (left, right)]
+    found = []
+    for a, b in zip(*padded, strict=True):
+        if a != b and 1 not in (a, b):
+            _invalid_shape(repr(one), f"{left} and {right}", "shapes that broadcast")
+        found.append(b if a == 1 else a)
+    return tuple(found)
+
+
+def _check_channels(one: op, dims: tuple[int, ...]) -> None:
+    if one.get(attr.qtype) == "per_tensor":
+        return
+    scales = one.get(attr.scales)
+    assert isinstance(scales, tuple), scales
+    axis = axis_of(one, len(dims))
+    if len(scales) != dims[axis]:
+        _invalid_shape("scales", str(len(scales)), f"{dims[axis]}, one for each of axis {axis}")
+
+
+def _invalid_shape(argument: str, got: str, expected: str) -> NoReturn:
+    refuse(
+        status.invalid_shape,
+        _NAME,
+        argument,
+        "has another shape",
+        got=got,
+        expected=expected,
+        fix="compare with the shape of the partition's first input; leave output dimensions "
+        "unknown to have them inferred",
+    )

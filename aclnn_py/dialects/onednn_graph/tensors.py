@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor: a logical tensor with data behind it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aclnn_py.dialects.onednn.memories import DNNL_MEMORY_ALLOCATE, memory
+from aclnn_py.dialects.onednn_graph.logical_tensors import check_logical_tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from aclnn_py.dialects.onednn.descriptors import memory_desc
+    from aclnn_py.dialects.onednn.engines import engine
+    from aclnn_py.dialects.onednn_graph.logical_tensors import logical_tensor
+    from aclnn_runtime import Buffer
+
+__all__ = ["tensor"]
+
+
+class tensor:
+    """Data for one edge of a graph.
+
+    Parameters
+    ----------
+    lt : logical_tensor
+        With known dimensions, strided or opaque.
+    engine : engine
+        Whose memory it is.
+    handle : Buffer, int, ``DNNL_MEMORY_ALLOCATE`` or ``DNNL_MEMORY_NONE``
+        Device memory of at least ``lt.get_mem_size()`` bytes, or its address; allocated here by
+        default.
+
+    Raises
+    ------
+    OneDnnError
+        invalid_shape where shape or layout are not known; invalid_arguments; out_of_memory.
+    """
+
+    def __init__(
+        self,
+        lt: logical_tensor,
+        engine: engine,
+        handle: Buffer | int | str | None = DNNL_MEMORY_ALLOCATE,
+    ) -> None:
+        self._lt = check_logical_tensor("tensor", "lt", lt)
+        self._memory = memory(lt.memory_desc("tensor"), engine, handle)
+        self._views: dict[memory_desc, memory] = {}
+
+    def get_logical_tensor(self) -> logical_tensor:
+        """What it is data for."""
+        return self._lt
+
+    def get_engine(self) -> engine:
+        """Whose memory it is."""
+        assert self._memory.engine is not None, self
+        return self._memory.engine
+
+    def get_data_handle(self) -> int:
+        """Address of the first byte; 0 where there is none."""
+        return self._memory.get_data_handle()
+
+    def set_data_handle(self, handle: Buffer | int | None) -> None:
+        """Put other memory behind it; work that is queued keeps what it has."""
+        self._memory.set_data_handle(handle)
+        self._views = {}
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """A copy of the elements in logical order; waits for work that touches this memory."""
+        return self._memory.numpy().reshape(self._lt.dims)
+
+    def write(self, values: ArrayLike) -> tensor:
+        """Set every element, given in logical order. Returns itself."""
+        array = np.asarray(values)
+        self._memory.write(array if self._lt.dims or array.shape else array.reshape(1))
+        return self
+
+    def memory_as(self, desc: memory_desc) -> memory:
+        """Its memory under a descriptor of the same elements."""
+        if desc == self._memory.desc:
+            return self._memory
+        view = self._views.get(desc)
+        if view is None:
+            engine, handle = self.get_engine(), self._memory.handle
+            view = self._views[desc] = memory(desc, engine, handle)
+        return view
+
+    def __repr__(self) -> str:
+        return f"<tensor {self._lt!r}>"
