@@ -10,8 +10,9 @@ from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = [
-    "aclnn_py.cli", "aclnn_py.dialects", "aclnn_py.twophase", "aclnn_py.ops", "aclnn_py.backends",
-    "aclnn_py.plan", "aclnn_py.core", "aclnn_runtime", "aclnn_native",
+    "aclnn_py.cli", "aclnn_py.dialects", "aclnn_py.pyacl", "aclnn_py.twophase",
+    "aclnn_py.ops", "aclnn_py.backends", "aclnn_py.plan", "aclnn_py.core",
+    "aclnn_runtime", "aclnn_native",
 ]  # fmt: skip
 
 
