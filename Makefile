@@ -81,6 +81,7 @@ generate: $(VENV)/.built ## every generated file: status header, stubs, README t
 	@$(PY) tools/generate_soc.py
 	@$(PY) tools/generate_abi.py
 	@$(PY) tools/generate_headers.py
+	@$(PY) tools/generate_runtime.py
 	@$(PY) tools/generate.py
 	@$(PY) tools/support_table.py
 	@$(PY) tools/dialect_tables.py

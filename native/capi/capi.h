@@ -40,4 +40,19 @@ aclpy_planner capi_planner(const char *function);
 static inline aclpy_handle capi_handle(const void *pointer) { return (aclpy_handle)(uintptr_t)pointer; }
 static inline void *capi_pointer(aclpy_handle handle) { return (void *)(uintptr_t)handle; }
 
+/* Out-parameters go through a local of the engine's type: NULL stays NULL, so that the engine refuses it by its rules,
+ * and a success is written through the caller's own type. */
+#define CAPI_OUT(to, local) ((to) == NULL ? NULL : (local))
+static inline int32_t capi_give(void **to, const aclpy_handle *made, int32_t status) {
+  if (status == 0 && to != NULL) *to = capi_pointer(*made);
+  return status;
+}
+static inline int32_t capi_give_address(void **to, const uintptr_t *address, int32_t status) {
+  if (status == 0 && to != NULL) *to = (void *)*address;
+  return status;
+}
+
+/* What a function that does not exist here answers: its message, and 200001 or 207000. */
+int32_t capi_lacking(const char *function, int32_t status);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sizes of element types, and halves under their C names.
+ * Sizes of element types under their C names.
  */
 #include "aclpy_dtype.h"
 
@@ -23,6 +23,3 @@ size_t aclDataTypeSize(aclDataType dataType) {
   const struct aclpy_dtype_row *row = find_((int32_t)dataType);
   return row == NULL ? 0 : row->acl_size;
 }
-
-float aclFloat16ToFloat(aclFloat16 value) { return aclpy_float16_to_float(value); }
-aclFloat16 aclFloatToFloat16(float value) { return aclpy_float_to_float16(value); }

@@ -11,3 +11,18 @@ aclError aclFinalizeReference(uint64_t *refCount) { return aclpy_finalize_refere
 const char *aclGetRecentErrMsg(void) { return aclpy_recent_message(); }
 aclnnStatus aclnnInit(const char *configPath) { return aclpy_nn_init(configPath); }
 aclnnStatus aclnnFinalize(void) { return aclpy_nn_finalize(); }
+
+/* ---- functions of other components ----------------------------------------------------------------------------- */
+
+aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc, void *userData) {
+  return aclpy_init_callback_register((int32_t)type, cbFunc, userData);
+}
+aclError aclInitCallbackUnRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc) {
+  return aclpy_init_callback_unregister((int32_t)type, cbFunc);
+}
+aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc, void *userData) {
+  return aclpy_finalize_callback_register((int32_t)type, cbFunc, userData);
+}
+aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc) {
+  return aclpy_finalize_callback_unregister((int32_t)type, cbFunc);
+}

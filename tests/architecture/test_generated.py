@@ -15,6 +15,7 @@ GENERATORS = [
     "generate_soc.py",
     "generate_abi.py",
     "generate_headers.py",
+    "generate_runtime.py",
     "generate.py",
     "support_table.py",
     "dialect_tables.py",

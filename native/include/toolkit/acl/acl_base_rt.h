@@ -17,15 +17,17 @@ extern "C" {
 #ifndef ACL_FUNC_VISIBILITY
 #define ACL_FUNC_VISIBILITY
 #endif
+/* Nothing is marked as out of date. */
+#ifndef ACL_DEPRECATED
+#define ACL_DEPRECATED
+#define ACL_DEPRECATED_MESSAGE(message)
+#endif
+
+#define ACL_APP_LOG(level, ...) aclAppLog(level, __func__, __FILE__, __LINE__, __VA_ARGS__)
 
 typedef int aclError;
 typedef uint16_t aclFloat16;
 
-/* Opaque handles; never dereferenced. */
-typedef void *aclrtStream;
-typedef void *aclrtEvent;
-typedef void *aclrtContext;
-typedef void *aclrtNotify;
 typedef struct aclDataBuffer aclDataBuffer;
 typedef struct aclTensorDesc aclTensorDesc;
 
@@ -282,23 +284,11 @@ typedef enum aclDataType {
 } aclDataType;
 /* end generated: aclDataType */
 
-/* Bytes of one element; sub-byte types as the vendor counts them, 0 for types without a size. */
-size_t aclDataTypeSize(aclDataType dataType);
-
-/* Saturating, not IEEE: infinities and NaN become finite numbers (65536, 98304; 65504). */
-float aclFloat16ToFloat(aclFloat16 value);
-aclFloat16 aclFloatToFloat16(float value);
-
-/* A record of an address and a size; it never owns the memory. */
-aclDataBuffer *aclCreateDataBuffer(void *data, size_t size);
-aclError aclDestroyDataBuffer(const aclDataBuffer *dataBuffer);
-aclError aclUpdateDataBuffer(aclDataBuffer *dataBuffer, void *data, size_t size);
-void *aclGetDataBufferAddr(const aclDataBuffer *dataBuffer);
-uint32_t aclGetDataBufferSize(const aclDataBuffer *dataBuffer);
-size_t aclGetDataBufferSizeV2(const aclDataBuffer *dataBuffer);
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "acl/rt/base.h"
+#include "acl/rt/base_types.h"
 
 #endif

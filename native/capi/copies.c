@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copies and fills under their C names.
+ */
+#include "acl/acl_rt.h"
+#include "capi.h"
+
+aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind) {
+  return aclpy_memcpy(0, (uintptr_t)dst, destMax, (uintptr_t)src, count, (int32_t)kind);
+}
+aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
+                          aclrtStream stream) {
+  return aclpy_memcpy_async(0, (uintptr_t)dst, destMax, (uintptr_t)src, count, (int32_t)kind, capi_handle(stream));
+}
+aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
+                                       aclrtStream stream) {
+  return aclpy_memcpy_async(0, (uintptr_t)dst, destMax, (uintptr_t)src, count, (int32_t)kind, capi_handle(stream));
+}
+aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
+                       aclrtMemcpyKind kind) {
+  return aclpy_memcpy_2d(0, (uintptr_t)dst, dpitch, (uintptr_t)src, spitch, width, height, (int32_t)kind);
+}
+aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
+                            aclrtMemcpyKind kind, aclrtStream stream) {
+  return aclpy_memcpy_2d_async(0, (uintptr_t)dst, dpitch, (uintptr_t)src, spitch, width, height, (int32_t)kind,
+                               capi_handle(stream));
+}
+
+aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count) {
+  return aclpy_memset(0, (uintptr_t)devPtr, maxCount, value, count);
+}
+aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream) {
+  return aclpy_memset_async(0, (uintptr_t)devPtr, maxCount, value, count, capi_handle(stream));
+}
+aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N) {
+  return aclpy_memset_d32(0, (uintptr_t)ptr, memSize, value, N);
+}
+aclError aclrtMemsetD32Async(void *ptr, size_t memSize, uint32_t value, size_t N, aclrtStream stream) {
+  return aclpy_memset_d32_async(0, (uintptr_t)ptr, memSize, value, N, capi_handle(stream));
+}
