@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The columns of oneDNN's Graph API."""
+"""The columns of oneDNN's Graph API: names, defaults and types are those of its schemas."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from aclnn_py.dialects.facts import DialectFacts
+from aclnn_py.dialects.facts import ORDER, DialectFacts
+from aclnn_py.dialects.onednn_graph.enums import attr, kind
+from aclnn_py.dialects.onednn_graph.schemas import SCHEMAS
+
+if TYPE_CHECKING:
+    from aclnn_py.dialects.onednn_graph.schemas import Schema
 
 __all__ = ["FACTS"]
 
-_FLOATS: Final = ("f32", "f16", "bf16")
 
-
-def _column(family: str, operator: str, counterpart: str, axis: int) -> DialectFacts:
+def _column(family: str, operator: str, counterpart: str) -> DialectFacts:
+    schema = SCHEMAS[kind[operator]]
+    axis = schema.attributes[attr.axis].default
+    assert isinstance(axis, int), axis
+    types = {one.name for one in schema.types[schema.inputs[0].types]}
     backward, log = family.endswith("backward"), family.startswith("log")
     forward_extras = "none" if log else "mode, stats, fusion of unary, binary, TypeCast, Quantize"
     output_dtype = "T" if log else "T or f32" if backward else "T, or f32 on exactly one side"
@@ -21,15 +28,15 @@ def _column(family: str, operator: str, counterpart: str, axis: int) -> DialectF
         family=family,
         entry_points=f"op {operator} in a graph, get_partitions, compile, execute",
         counterpart=counterpart,
-        inputs=("diff_dst", "dst") if backward else ("src",),
-        output="diff_src" if backward else "dst" if log else "dst, stats (optional)",
+        inputs=tuple([port.name for port in schema.inputs]),
+        output=_outputs(schema),
         axis_name="axis",
         axis_type="s64",
         axis_defaults={operator: axis},
         negative_axis=True,
         axis_range="[-rank, rank), checked when the partition is compiled",
         axis_semantics="single axis",
-        dtypes={"": _FLOATS},
+        dtypes={"": tuple(sorted(types, key=ORDER.index))},
         same_dtype="required" if backward else "one input",
         output_dtype=output_dtype,
         shapes="inferred from input 0; a given output must be compatible",
@@ -38,14 +45,23 @@ def _column(family: str, operator: str, counterpart: str, axis: int) -> DialectF
         extras="none" if backward else forward_extras,
         workspace="optional scratchpad logical tensor",
         errors="dnnl_status_t, graph codes 7 to 10",
-        empties="as the primitive",
+        empties="success, nothing runs",
         minus_inf_row="" if backward else "NaN" if log else "NaN; zeros with mode inf_as_zero",
     )
 
 
+def _outputs(schema: Schema) -> str:
+    needed = len(schema.outputs) - schema.optional_outputs
+    names = [
+        port.name if number < needed else f"{port.name} (optional)"
+        for number, port in enumerate(schema.outputs)
+    ]
+    return ", ".join(names)
+
+
 FACTS: Final = (
-    _column("softmax", "SoftMax", "LogSoftmax", 1),
-    _column("log-softmax", "LogSoftmax", "SoftMax", -1),
-    _column("softmax-backward", "SoftMaxBackward", "LogSoftmaxBackward", 1),
-    _column("log-softmax-backward", "LogSoftmaxBackward", "SoftMaxBackward", -1),
+    _column("softmax", "SoftMax", "LogSoftmax"),
+    _column("log-softmax", "LogSoftmax", "SoftMax"),
+    _column("softmax-backward", "SoftMaxBackward", "LogSoftmaxBackward"),
+    _column("log-softmax-backward", "LogSoftmaxBackward", "SoftMaxBackward"),
 )

@@ -12,6 +12,7 @@ import numpy as np
 import aclnn_py as acl
 from aclnn_py.core import settings
 from aclnn_py.dialects import onnx_ops, onnxruntime
+from support.onednn_graph import Bench
 from support.tensors import planner, runner
 
 OPERATORS = {
@@ -52,7 +53,11 @@ def ort(_family, entry, who, arrays, *axis):
     return onnxruntime.run(entry, *arrays, *axis, provider=f"{who or 'CPU'}ExecutionProvider")
 
 
-CALLS = {"aclnn": aclnn, "ONNX": onnx, "ONNX Runtime": ort}
+def graph(_family, entry, _who, arrays, *axis):
+    return Bench().one(entry, arrays, **dict(zip(["axis"], axis, strict=False)))
+
+
+CALLS = {"aclnn": aclnn, "oneDNN Graph": graph, "ONNX": onnx, "ONNX Runtime": ort}
 
 try:
     from aclnn_py.dialects import onednn as dnnl

@@ -111,7 +111,10 @@ def test_an_id_that_is_taken():
 
 
 INCONSISTENT = {
-    "another type": [op(0, "SoftMax", [lt(0)], [lt(1)]), op(1, "SoftMax", [lt(1, "bf16")], [lt(2)])],
+    "another type": [
+        op(0, "SoftMax", [lt(0)], [lt(1)]),
+        op(1, "SoftMax", [lt(1, "bf16")], [lt(2)]),
+    ],
     "another shape": [
         op(0, "SoftMax", [lt(0)], [lt(1, "f32", (2, 3))]),
         op(1, "Exp", [lt(1, "f32", (3, 2))], [lt(2)]),
