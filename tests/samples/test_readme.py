@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -40,14 +41,19 @@ def test_commands_exist():
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
 
 
-def test_command_line_examples_run():
+def test_command_line_examples_run(tmp_path):
+    """In a folder of its own, where `samples` leads to the project's."""
+    (tmp_path / "samples").symlink_to(ROOT / "samples")
     lines = [line for block in blocks("sh") for line in block.splitlines()]
     commands = [shlex.split(line) for line in lines if line.startswith("aclnn-py ")]
     assert commands
+    has_compiler = any(shutil.which(name) for name in ("c++", "g++", "clang++"))
     for _, *arguments in commands:
+        if arguments[0] in ("build", "run") and not has_compiler:
+            continue
         done = subprocess.run(
             [sys.executable, "-m", "aclnn_py", *arguments],
-            capture_output=True, text=True, timeout=60, check=False,
+            cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
 
