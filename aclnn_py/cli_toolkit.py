@@ -69,24 +69,30 @@ def _compiler(sources: tuple[str, ...]) -> list[str]:
     )
 
 
+# -o is the compiler's and not declared here: click would find it inside flags such as -Werror.
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("sources", nargs=-1, required=True)
-@click.option("-o", "--output", required=True, help="The program to write.")
-def build(sources: tuple[str, ...], output: str) -> None:
+@click.argument("arguments", nargs=-1, required=True, type=click.UNPROCESSED)
+def build(arguments: tuple[str, ...]) -> None:
     """Compile host programs against the toolkit: aclnn-py build softmax.cpp -o softmax.
 
-    SOURCES are files and any further flags of the compiler.
+    ARGUMENTS are files, -o with the program to write, and any further flags of the compiler.
     """
-    root = make_toolkit()
-    files = tuple(source for source in sources if not source.startswith("-"))
+    if "-o" not in arguments[:-1]:
+        _stop("no -o with the program to write: aclnn-py build softmax.cpp -o softmax")
+    output = arguments.index("-o") + 1
+    others = arguments[:output] + arguments[output + 1 :]
+    files = tuple(text for text in others if not text.startswith("-"))
+    if not files:
+        _stop("no file to compile: aclnn-py build softmax.cpp -o softmax")
     missing = [source for source in files if not Path(source).is_file()]
     if missing:
         _stop(f"{missing[0]} does not exist")
+    root = make_toolkit()
     compiler = _compiler(files)
-    chosen = any(source.startswith("-std") for source in sources)
+    chosen = any(text.startswith("-std") for text in others)
     standard = [] if chosen or Path(files[0]).suffix == ".c" else ["-std=c++17"]
     flags = [*_include_flags(root), *_library_flags(root), "-lpthread"]
-    command = [*compiler, *standard, "-O2", *sources, "-o", output, *flags]
+    command = [*compiler, *standard, "-O2", *arguments, *flags]
     done = subprocess.run(command, check=False)  # noqa: S603  # the compiler the user has
     sys.exit(done.returncode)
 
