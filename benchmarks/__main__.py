@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import accuracy, callpath, imports, scaling, softmax, streams
+from benchmarks import accuracy, callpath, dialects, imports, scaling, softmax, streams
 from benchmarks.bench import Bench
 from benchmarks.build import BuildError
 from benchmarks.cells import all_cells, quick_cells
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from benchmarks.cells import Cell
 
-_PARTS = ("softmax", "callpath", "streams", "scaling", "accuracy", "isas", "imports")
+_PARTS = ("softmax", "callpath", "streams", "scaling", "accuracy", "isas", "imports", "dialects")
 _LIMIT_BYTES = 96 << 20
 _QUICK_LIMIT_BYTES = 48 << 20
 
@@ -88,6 +88,7 @@ def _jobs(bench: Bench, cells: list[Cell]) -> list[tuple[str, Callable[[], Any]]
         ("streams", lambda: streams.run(bench)),
         ("softmax", lambda: _softmax(bench, cells)),
         ("scaling", lambda: scaling.run(bench)),
+        ("dialects", lambda: _dialects(bench)),
         ("accuracy", accuracy.run),
         ("isas", accuracy.of_every_isa),
     ]
@@ -99,6 +100,13 @@ def _softmax(bench: Bench, cells: list[Cell]) -> list[dict[str, Any]]:
         records.append(record)
         ratio = f"{record['ratio']:6.2f}x" if record["ratio"] else "     - "
         _say(f"{number:3}/{len(cells)} {ratio} {record['cell']}  ({record['best_peer']})")
+    return records
+
+
+def _dialects(bench: Bench) -> list[dict[str, Any]]:
+    records = dialects.run(bench)
+    for record in records:
+        _say(dialects.line(record))
     return records
 
 

@@ -22,12 +22,14 @@ _NUMPY = {
     "float16": np.dtype(np.float16),
     "bfloat16": np.dtype(ml_dtypes.bfloat16),
     "float64": np.dtype(np.float64),
+    "uint8": np.dtype(np.uint8),
 }
 _ACL = {
     "float32": acl.ACL_FLOAT,
     "float16": acl.ACL_FLOAT16,
     "bfloat16": acl.ACL_BF16,
     "float64": acl.ACL_DOUBLE,
+    "uint8": acl.ACL_UINT8,
 }
 _SLACK = 4096
 

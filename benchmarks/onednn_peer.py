@@ -65,8 +65,20 @@ class OneDnnPeer:
         inputs: tuple[View, ...],
         out: View,
         is_right: Callable[[np.ndarray], bool],
+        attributes: str = "",
     ) -> tuple[Contestant | None, str]:
         """The fastest way this peer has for a cell, among those whose result is right.
+
+        Parameters
+        ----------
+        cell : Cell
+            The problem.
+        inputs, out : View
+            Its tensors.
+        is_right : callable
+            Judges a result.
+        attributes : str
+            Of a forward primitive, as the command ``attr`` of our C code takes them.
 
         Returns
         -------
@@ -78,6 +90,7 @@ class OneDnnPeer:
         if self.missing:
             return None, self.missing
         worker = self._worker(cell.threads)
+        worker.attributes = attributes
         worker.reserve(cell, inputs, out)
         for slot, view in enumerate(inputs):
             worker.load(slot, view)
@@ -153,12 +166,15 @@ class _Worker:
             env=environment,
         )
         os.close(descriptor)
+        self.attributes = ""
         self.version = self._answer()
 
     def make(self, way: str, cell: Cell, inputs: tuple[View, ...], out: View) -> str:
         strides = [*(view.layout.strides for view in inputs), out.layout.strides]
         rank = len(cell.shape)
         numbers = [cell.axis % rank, rank, *cell.shape, *(n for row in strides for n in row)]
+        if self.attributes:
+            self._ask(f"attr {self.attributes}")
         head = f"make {cell.direction} {cell.operator} {_DTYPES[cell.dtype]} {way}"
         return self._ask(f"{head} {' '.join(map(str, numbers))}")
 

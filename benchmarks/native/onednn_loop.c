@@ -6,7 +6,9 @@
  *        <strides of the first input> <of the second (backward)> <of the output>
  *        direct: on the layouts as they are; dense, axis_last: reorders to and from row-major memory, or memory in
  *        which the axis runs fastest, around the primitive
- *   load <slot> <bytes>   from the shared file into the slot's memory        dump <slot> <bytes>   back
+ *   attr <type of dst> <scale 0|1> <post-op: none|add|mul|relu|clip|linear|exp|tanh|gelu_erf>   of the next forward
+ * make add and mul take a row of 0.5, the destination scale is 1/128 load <slot> <bytes>   from the shared file into
+ * the slot's memory        dump <slot> <bytes>   back
  * *   run <count>           nanoseconds of `count` executions and one wait
  */
 #define _GNU_SOURCE
@@ -19,12 +21,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLOTS = 3, MAX_STEPS = 4, HUGE_PAGE = 2 << 20 };
+enum { SLOTS = 3, MAX_STEPS = 4, MAX_ARGS = 4, HUGE_PAGE = 2 << 20 };
 
 typedef struct step {
   dnnl_primitive_t primitive;
   int count;
-  dnnl_exec_arg_t args[3];
+  dnnl_exec_arg_t args[MAX_ARGS];
 } step;
 
 typedef struct operand {
@@ -42,6 +44,11 @@ static size_t slot_bytes[SLOTS], staging_bytes[SLOTS];
 static operand operands[SLOTS];
 static dnnl_primitive_desc_t forward_hint, description;
 static step steps[MAX_STEPS];
+static char extra_type[8], extra_operation[16]; /* of the next forward primitive; empty for a plain one */
+static int extra_scale;
+static dnnl_memory_t row_memory, scale_memory;
+static float *row;
+static float dst_scale = 1.0f / 128;
 static int n_steps;
 
 #define TRY(call)                                     \
@@ -56,7 +63,7 @@ static int64_t now_(void) {
   return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
 }
 
-static int reserve_(void** memory, size_t* have, size_t need) {
+static int reserve_(void **memory, size_t *have, size_t need) {
   if (need <= *have) return 0;
   free(*memory);
   *have = 0;
@@ -68,7 +75,7 @@ static int reserve_(void** memory, size_t* have, size_t need) {
   return 0;
 }
 
-static void forget_operand_(operand* one) {
+static void forget_operand_(operand *one) {
   if (one->user_memory) dnnl_memory_destroy(one->user_memory);
   if (one->staged && one->dense_memory) dnnl_memory_destroy(one->dense_memory);
   if (one->user) dnnl_memory_desc_destroy(one->user);
@@ -83,26 +90,32 @@ static void forget_(void) {
   if (description) dnnl_primitive_desc_destroy(description);
   if (forward_hint) dnnl_primitive_desc_destroy(forward_hint);
   description = forward_hint = NULL;
+  if (row_memory) dnnl_memory_destroy(row_memory);
+  if (scale_memory) dnnl_memory_destroy(scale_memory);
+  row_memory = scale_memory = NULL;
+  free(row);
+  row = NULL;
 }
 
 static int64_t read_int_(void) {
-  const char* word = strtok(NULL, " \n");
+  const char *word = strtok(NULL, " \n");
   return word ? strtoll(word, NULL, 10) : 0;
 }
 
-static dnnl_data_type_t data_type_(const char* name) {
+static dnnl_data_type_t data_type_(const char *name) {
   if (!strcmp(name, "f32")) return dnnl_f32;
   if (!strcmp(name, "f16")) return dnnl_f16;
   if (!strcmp(name, "bf16")) return dnnl_bf16;
+  if (!strcmp(name, "u8")) return dnnl_u8;
   return dnnl_f64;
 }
 
-static int add_reorder_(operand* from_or_to, int into_dense) {
+static int add_reorder_(operand *from_or_to, int into_dense) {
   dnnl_memory_desc_t from = into_dense ? from_or_to->user : from_or_to->dense;
   dnnl_memory_desc_t to = into_dense ? from_or_to->dense : from_or_to->user;
   dnnl_primitive_desc_t reorder;
   TRY(dnnl_reorder_primitive_desc_create(&reorder, from, engine, to, engine, NULL));
-  step* one = &steps[n_steps];
+  step *one = &steps[n_steps];
   const dnnl_status_t status = dnnl_primitive_create(&one->primitive, reorder);
   dnnl_primitive_desc_destroy(reorder);
   if (status != dnnl_success) return (int)status;
@@ -133,7 +146,7 @@ static int make_operand_(int slot, dnnl_data_type_t type, int rank, const dnnl_d
     span += (dims[i] - 1) * strides[i];
   }
   const int64_t elements = dense_strides_(rank, dims, fastest < 0 ? rank - 1 : fastest, dense);
-  operand* one = &operands[slot];
+  operand *one = &operands[slot];
   const size_t element = dnnl_data_type_size(type);
   TRY(dnnl_memory_desc_create_with_strides(&one->user, rank, dims, type, strides));
   TRY((dnnl_status_t)reserve_(&slots[slot], &slot_bytes[slot], (size_t)span * element));
@@ -150,11 +163,76 @@ static int make_operand_(int slot, dnnl_data_type_t type, int rank, const dnnl_d
   return 0;
 }
 
+/* A row that repeats over everything but the axis. */
+static int append_row_(dnnl_post_ops_t ops, dnnl_alg_kind_t kind, int rank, const dnnl_dims_t dims, int axis) {
+  dnnl_dims_t one;
+  dnnl_memory_desc_t desc;
+  for (int i = 0; i < rank; i++) one[i] = i == axis ? dims[i] : 1;
+  row = malloc((size_t)dims[axis] * sizeof *row);
+  if (!row) return (int)dnnl_out_of_memory;
+  for (int64_t i = 0; i < dims[axis]; i++) row[i] = 0.5f;
+  dnnl_dims_t strides;
+  dense_strides_(rank, one, rank - 1, strides);
+  TRY(dnnl_memory_desc_create_with_strides(&desc, rank, one, dnnl_f32, strides));
+  const dnnl_status_t made = dnnl_memory_create(&row_memory, desc, engine, row);
+  const dnnl_status_t appended = made ? made : dnnl_post_ops_append_binary(ops, kind, desc);
+  dnnl_memory_desc_destroy(desc);
+  return (int)appended;
+}
+
+static int append_(dnnl_post_ops_t ops, int rank, const dnnl_dims_t dims, int axis) {
+  static const struct {
+    const char *name;
+    dnnl_alg_kind_t kind;
+    float alpha, beta;
+  } known[] = {{"relu", dnnl_eltwise_relu, 0, 0},         {"clip", dnnl_eltwise_clip, 0, 0.5f},
+               {"linear", dnnl_eltwise_linear, 2, 0.25f}, {"exp", dnnl_eltwise_exp, 0, 0},
+               {"tanh", dnnl_eltwise_tanh, 0, 0},         {"gelu_erf", dnnl_eltwise_gelu_erf, 0, 0}};
+  if (!strcmp(extra_operation, "add")) return append_row_(ops, dnnl_binary_add, rank, dims, axis);
+  if (!strcmp(extra_operation, "mul")) return append_row_(ops, dnnl_binary_mul, rank, dims, axis);
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (!strcmp(extra_operation, known[i].name))
+      return (int)dnnl_post_ops_append_eltwise(ops, known[i].kind, known[i].alpha, known[i].beta);
+  return strcmp(extra_operation, "none") ? (int)dnnl_invalid_arguments : 0;
+}
+
+static int make_attributes_(dnnl_primitive_attr_t attr, int rank, const dnnl_dims_t dims, int axis) {
+  if (extra_scale) {
+    const dnnl_dims_t one = {1};
+    dnnl_memory_desc_t desc;
+    TRY(dnnl_primitive_attr_set_scales_mask(attr, DNNL_ARG_DST, 0));
+    TRY(dnnl_memory_desc_create_with_tag(&desc, 1, one, dnnl_f32, dnnl_a));
+    const dnnl_status_t made = dnnl_memory_create(&scale_memory, desc, engine, &dst_scale);
+    dnnl_memory_desc_destroy(desc);
+    TRY(made);
+  }
+  dnnl_post_ops_t ops;
+  TRY(dnnl_post_ops_create(&ops));
+  int status = append_(ops, rank, dims, axis);
+  if (!status) status = (int)dnnl_primitive_attr_set_post_ops(attr, ops);
+  dnnl_post_ops_destroy(ops);
+  return status;
+}
+
+static int make_forward_(dnnl_alg_kind_t kind, int rank, const dnnl_dims_t dims, int axis) {
+  dnnl_primitive_attr_t attr = NULL;
+  int status = 0;
+  if (*extra_operation) {
+    TRY(dnnl_primitive_attr_create(&attr));
+    status = make_attributes_(attr, rank, dims, axis);
+  }
+  if (!status)
+    status = (int)dnnl_softmax_forward_primitive_desc_create(&description, engine, dnnl_forward_inference, kind,
+                                                             operands[0].dense, operands[2].dense, axis, attr);
+  if (attr) dnnl_primitive_attr_destroy(attr);
+  return status;
+}
+
 static int make_(void) {
   const int backward = !strcmp(strtok(NULL, " \n"), "backward");
   const dnnl_alg_kind_t kind = strcmp(strtok(NULL, " \n"), "softmax") ? dnnl_softmax_log : dnnl_softmax_accurate;
   const dnnl_data_type_t type = data_type_(strtok(NULL, " \n"));
-  const char* way = strtok(NULL, " \n");
+  const char *way = strtok(NULL, " \n");
   const int axis = (int)read_int_(), rank = (int)read_int_();
   dnnl_dims_t dims;
   if (rank < 1 || rank > DNNL_MAX_NDIMS || axis < 0 || axis >= rank) return (int)dnnl_invalid_arguments;
@@ -162,7 +240,8 @@ static int make_(void) {
   for (int i = 0; i < rank; i++) dims[i] = read_int_();
   for (int slot = 0; slot < SLOTS; slot++) {
     if (slot == 1 && !backward) continue;
-    TRY((dnnl_status_t)make_operand_(slot, type, rank, dims, fastest));
+    const dnnl_data_type_t stored = slot == 2 && *extra_operation ? data_type_(extra_type) : type;
+    TRY((dnnl_status_t)make_operand_(slot, stored, rank, dims, fastest));
   }
   for (int slot = 0; slot < 2; slot++)
     if (operands[slot].staged) TRY((dnnl_status_t)add_reorder_(&operands[slot], 1));
@@ -173,10 +252,9 @@ static int make_(void) {
     TRY(dnnl_softmax_backward_primitive_desc_create(&description, engine, kind, out->dense, in->dense, data->dense,
                                                     axis, forward_hint, NULL));
   } else {
-    TRY(dnnl_softmax_forward_primitive_desc_create(&description, engine, dnnl_forward_inference, kind, in->dense,
-                                                   out->dense, axis, NULL));
+    TRY((dnnl_status_t)make_forward_(kind, rank, dims, axis));
   }
-  step* main_step = &steps[n_steps];
+  step *main_step = &steps[n_steps];
   TRY(dnnl_primitive_create(&main_step->primitive, description));
   n_steps++;
   if (backward) {
@@ -188,11 +266,16 @@ static int make_(void) {
     main_step->count = 2;
     main_step->args[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, in->dense_memory};
     main_step->args[1] = (dnnl_exec_arg_t){DNNL_ARG_DST, out->dense_memory};
+    if (scale_memory)
+      main_step->args[main_step->count++] = (dnnl_exec_arg_t){DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, scale_memory};
+    if (row_memory)
+      main_step->args[main_step->count++] =
+          (dnnl_exec_arg_t){DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, row_memory};
   }
   return out->staged ? add_reorder_(out, 0) : 0;
 }
 
-static int run_(int64_t count, int64_t* took) {
+static int run_(int64_t count, int64_t *took) {
   if (!n_steps) return (int)dnnl_invalid_arguments;
   const int64_t start = now_();
   for (int64_t i = 0; i < count; i++)
@@ -203,16 +286,25 @@ static int run_(int64_t count, int64_t* took) {
   return 0;
 }
 
+static void answer_attr_(void) {
+  const char *type = strtok(NULL, " \n"), *scale = strtok(NULL, " \n"), *operation = strtok(NULL, " \n");
+  snprintf(extra_type, sizeof extra_type, "%s", operation ? type : "");
+  snprintf(extra_operation, sizeof extra_operation, "%s", operation ? operation : "");
+  extra_scale = operation && *scale == '1';
+  printf("ok\n");
+}
+
 static void answer_make_(void) {
   forget_();
   const int status = make_();
-  const char* name = "unknown";
+  *extra_operation = 0;
+  const char *name = "unknown";
   if (status) {
     forget_();
     printf("no status %d\n", status);
     return;
   }
-  dnnl_primitive_desc_query(description, dnnl_query_impl_info_str, 0, (void*)&name);
+  dnnl_primitive_desc_query(description, dnnl_query_impl_info_str, 0, (void *)&name);
   printf("ok %s\n", name);
 }
 
@@ -225,7 +317,7 @@ static void answer_run_(void) {
     printf("ok %" PRId64 "\n", took);
 }
 
-static void answer_copy_(char* shared, size_t shared_bytes, int load) {
+static void answer_copy_(char *shared, size_t shared_bytes, int load) {
   const int64_t slot = read_int_(), bytes = read_int_();
   if (slot < 0 || slot >= SLOTS || bytes < 0 || (size_t)bytes > shared_bytes || (size_t)bytes > slot_bytes[slot]) {
     printf("no such memory\n");
@@ -235,10 +327,10 @@ static void answer_copy_(char* shared, size_t shared_bytes, int load) {
   printf("ok\n");
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char **argv) {
   if (argc != 3) return 2;
   const size_t shared_bytes = strtoull(argv[2], NULL, 10);
-  char* shared = mmap(NULL, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(argv[1]), 0);
+  char *shared = mmap(NULL, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(argv[1]), 0);
   if (shared == MAP_FAILED) return 2;
   dnnl_set_verbose(0); /* its error lines would mix with the answers */
   if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success) {
@@ -249,15 +341,17 @@ int main(int argc, char** argv) {
     printf("no stream\n");
     return 1;
   }
-  const dnnl_version_t* version = dnnl_version();
+  const dnnl_version_t *version = dnnl_version();
   printf("ok %d.%d.%d\n", version->major, version->minor, version->patch);
   fflush(stdout);
   char line[4096];
   while (fgets(line, sizeof line, stdin)) {
-    const char* word = strtok(line, " \n");
+    const char *word = strtok(line, " \n");
     if (!word) continue;
     if (!strcmp(word, "make")) {
       answer_make_();
+    } else if (!strcmp(word, "attr")) {
+      answer_attr_();
     } else if (!strcmp(word, "run")) {
       answer_run_();
     } else if (!strcmp(word, "load") || !strcmp(word, "dump")) {
