@@ -17,6 +17,8 @@
 
 enum { NO_BLOCK = 0, BLOCK = 1 };
 
+atomic_int eng_posts_open;
+
 void eng_callback_retain(struct eng_callback *callback) { atomic_fetch_add(&callback->owners, 1); }
 
 void eng_callback_release(struct eng_callback *callback) {
@@ -38,6 +40,7 @@ static void fail_(struct eng_callback *callback, int32_t status) {
 }
 
 static void finish_(struct eng_post *post) {
+  atomic_fetch_sub(&eng_posts_open, 1);
   eng_marker_drop(post->marker);
   eng_callback_release(post->callback);
   free(post);
@@ -70,6 +73,7 @@ int32_t eng_callback_post(struct eng_callback *callback, struct eng_marker *mark
     if (marker != NULL) eng_marker_lose(marker, ACLPY_ACL_ERROR_RT_MEMORY_ALLOCATION);
     return eng_fail_memory("aclrtLaunchCallback", "a callback's call");
   }
+  atomic_fetch_add(&eng_posts_open, 1);
   eng_callback_retain(callback);
   post->callback = callback;
   post->marker = marker == NULL ? NULL : eng_marker_share(marker);

@@ -4,12 +4,16 @@
 #ifndef ACLPY_ENGINE_CALLBACK_H
 #define ACLPY_ENGINE_CALLBACK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct eng_callback;
 struct eng_marker;
 struct eng_stream;
+
+/* Calls that have been handed over and are not over: somebody will act. */
+extern atomic_int eng_posts_open;
 
 void eng_callback_retain(struct eng_callback *callback);
 void eng_callback_release(struct eng_callback *callback);

@@ -438,4 +438,6 @@ int32_t aclpy_fail_after(const char *what, int64_t n);
 
 #include "engine_order.h"
 
+#include "engine_bench.h"
+
 #endif

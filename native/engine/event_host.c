@@ -4,10 +4,12 @@
 #include <inttypes.h>
 
 #include "aclpy_status.h"
+#include "bench.h"
 #include "capture.h"
 #include "event.h"
 #include "failure.h"
 #include "marker.h"
+#include "schedule.h"
 #include "stream.h"
 #include "thread.h"
 
@@ -33,6 +35,7 @@ static int32_t wait_(struct eng_marker *marker, int64_t deadline_ns, const char 
   }
   switch (eng_marker_wait(marker, deadline_ns, NULL)) {
     case ENG_WAIT_TIMED_OUT:
+      if (eng_schedule_stuck()) return eng_schedule_refuse_stuck(ACLPY_ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, function);
       return aclpy_fail(ACLPY_ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, function, "event", "an event that happens in time",
                         "wait longer, or find out what its stream is doing", "an event whose record has not run yet");
     case ENG_WAIT_STOPPED:
@@ -101,6 +104,7 @@ static int32_t recorded_(aclpy_handle handle, const char *function, bool ex_allo
   }
   eng_marker_drop(marker);
   eng_release(&event->head);
+  if (!*recorded && eng_scheduling()) eng_schedule_asked();
   return status;
 }
 

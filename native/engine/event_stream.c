@@ -10,6 +10,7 @@
 #include "failure.h"
 #include "mark.h"
 #include "marker.h"
+#include "schedule.h"
 #include "stream.h"
 
 /* The flag of aclrtRecordEventWithFlag and aclrtStreamWaitEventWithFlag. */
@@ -36,6 +37,7 @@ int32_t eng_event_record_now(struct eng_event *event, struct eng_stream *stream,
   task.u.mark.marker = eng_marker_share(marker); /* one owner is the event, one the task */
   task.u.mark.flag = event->flag == NULL ? NULL : eng_marker_share(event->flag);
   /* Latest and queue move together, so that two threads leave the event at the record queued last. */
+  bool held = eng_schedule_hold();
   pthread_mutex_lock(&event->lock);
   marker->capture_id = eng_stream_capture_id(stream);
   int32_t status = queue_(stream, &task, function);
@@ -45,6 +47,7 @@ int32_t eng_event_record_now(struct eng_event *event, struct eng_stream *stream,
     event->latest = marker;
   }
   pthread_mutex_unlock(&event->lock);
+  eng_schedule_let_go(held);
   eng_marker_drop(unused);
   return status;
 }

@@ -6,7 +6,10 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "bell.h"
+#include "bench.h"
 #include "park.h"
+#include "schedule.h"
 #include "stream.h"
 #include "thread.h"
 
@@ -65,7 +68,21 @@ static enum eng_wait_end sleep_(const struct eng_wait *wait, struct waiter_ *wai
   }
 }
 
+/* Under a schedule tasks wait only where they can go on, and host threads run tasks meanwhile. False: in vain. */
+static bool wait_scheduled_(const struct eng_wait *wait, enum eng_wait_end *end) {
+  if (wait->stream != NULL && wait->stream->lane == NULL) return false;
+  if (wait->stream != NULL) {
+    *end = eng_schedule_task_wait(wait);
+    return true;
+  }
+  *end = eng_schedule_wait(&(struct eng_host_wait){
+      .over = wait->look, .arg = wait->arg, .key = wait->key, .deadline_ns = wait->deadline_ns});
+  return *end != ENG_WAIT_INTERRUPTED;
+}
+
 enum eng_wait_end eng_lot_wait(const struct eng_wait *wait) {
+  enum eng_wait_end scheduled;
+  if (eng_scheduling() && wait_scheduled_(wait, &scheduled)) return scheduled;
   for (int round = eng_spin_rounds(); round > 0; round--) {
     if (wait->look(wait->arg)) return ENG_WAIT_DONE;
     eng_spin_pause();
@@ -87,6 +104,7 @@ void eng_lot_wake(const void *key) {
     eng_unpark(waiter->parker);
   }
   pthread_mutex_unlock(&bucket->lock);
+  if (eng_scheduling()) eng_bell_ring();
 }
 
 void eng_lot_lock(const void *key) { pthread_mutex_lock(&bucket_of_(key)->lock); }

@@ -9,8 +9,10 @@
 #include <pthread.h>
 
 #include "aclpy_status.h"
+#include "bench.h"
 #include "failure.h"
 #include "memory.h"
+#include "schedule.h"
 #include "thread.h"
 
 struct waiter_ {
@@ -61,7 +63,18 @@ static void await_parity_(struct eng_memory *memory, uint64_t parity, struct eng
   while (atomic_load(&memory->pending[parity]) != 0 && !eng_stopping()) eng_park(parker);
 }
 
+static bool none_pending_(void *arg) {
+  struct eng_memory *memory = arg;
+  return atomic_load(&memory->pending[0]) == 0 && atomic_load(&memory->pending[1]) == 0;
+}
+
+static bool await_scheduled_(struct eng_memory *memory) {
+  struct eng_host_wait wait = {.over = none_pending_, .arg = memory, .deadline_ns = ENG_NEVER};
+  return eng_schedule_wait(&wait) != ENG_WAIT_INTERRUPTED;
+}
+
 static void await_(struct eng_memory *memory) {
+  if (eng_scheduling() && await_scheduled_(memory)) return;
   struct waiter_ self = {.memory = memory, .parker = eng_parker_self()};
   pthread_mutex_lock(&lock_);
   self.next = waiters_;
@@ -96,7 +109,7 @@ bool eng_memory_settle(struct eng_memory *memory) {
   if (!busy_(memory)) return true;
   if (eng_self()->worker_of != NULL) return false;
   await_(memory);
-  return true;
+  return !eng_scheduling() || !busy_(memory); /* a deadlock in a schedule */
 }
 
 static int32_t report_(struct eng_memory *memory) {
@@ -125,6 +138,9 @@ int32_t aclpy_memory_wait(uintptr_t address) {
     } else {
       await_(memory);
       if (eng_stopping()) status = eng_fail_stopped(function);
+      if (eng_schedule_stuck()) {
+        status = eng_schedule_refuse_stuck(ACLPY_ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, function);
+      }
     }
   }
   if (status == ACLPY_ACL_SUCCESS) status = report_(memory);

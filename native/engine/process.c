@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bell.h"
+#include "bench.h"
 #include "callback.h"
 #include "capture.h"
 #include "context.h"
@@ -28,6 +30,7 @@
 #include "park.h"
 #include "peer.h"
 #include "pool.h"
+#include "schedule.h"
 #include "stream.h"
 #include "stream_state.h"
 #include "tensor.h"
@@ -40,16 +43,29 @@ struct guard_ {
 
 /* Outer locks first: the order in which the engine itself nests them. */
 static const struct guard_ guards_[] = {
-    {eng_init_before_fork, eng_init_after_fork},           {eng_devices_before_fork, eng_devices_after_fork},
+    {eng_init_before_fork, eng_init_after_fork},
+    {eng_devices_before_fork, eng_devices_after_fork},
     {eng_hooks_before_fork, eng_hooks_after_fork},
-    {eng_sysparams_before_fork, eng_sysparams_after_fork}, {eng_exceptions_before_fork, eng_exceptions_after_fork},
-    {eng_tensors_before_fork, eng_tensors_after_fork},     {eng_layouts_before_fork, eng_layouts_after_fork},
-    {eng_operators_before_fork, eng_operators_after_fork}, {eng_registry_before_fork, eng_registry_after_fork},
-    {eng_workers_before_fork, eng_workers_after_fork},     {eng_memory_wait_before_fork, eng_memory_wait_after_fork},
-    {eng_captures_before_fork, eng_captures_after_fork},   {eng_reporters_before_fork, eng_reporters_after_fork},
-    {eng_stream_listeners_before_fork, eng_stream_listeners_after_fork}, {eng_limits_before_fork, eng_limits_after_fork},
-    {eng_lot_before_fork, eng_lot_after_fork},       {eng_pool_before_fork, eng_pool_after_fork},
-    {eng_handle_before_fork, eng_handle_after_fork},       {eng_messages_before_fork, eng_messages_after_fork},
+    {eng_sysparams_before_fork, eng_sysparams_after_fork},
+    {eng_exceptions_before_fork, eng_exceptions_after_fork},
+    {eng_tensors_before_fork, eng_tensors_after_fork},
+    {eng_layouts_before_fork, eng_layouts_after_fork},
+    {eng_operators_before_fork, eng_operators_after_fork},
+    {eng_registry_before_fork, eng_registry_after_fork},
+    {eng_workers_before_fork, eng_workers_after_fork},
+    {eng_memory_wait_before_fork, eng_memory_wait_after_fork},
+    {eng_schedule_before_fork, eng_schedule_after_fork},
+    {eng_recorder_before_fork, eng_recorder_after_fork},
+    {eng_trace_before_fork, eng_trace_after_fork},
+    {eng_captures_before_fork, eng_captures_after_fork},
+    {eng_reporters_before_fork, eng_reporters_after_fork},
+    {eng_stream_listeners_before_fork, eng_stream_listeners_after_fork},
+    {eng_limits_before_fork, eng_limits_after_fork},
+    {eng_lot_before_fork, eng_lot_after_fork},
+    {eng_bell_before_fork, eng_bell_after_fork},
+    {eng_pool_before_fork, eng_pool_after_fork},
+    {eng_handle_before_fork, eng_handle_after_fork},
+    {eng_messages_before_fork, eng_messages_after_fork},
     {eng_park_before_fork, eng_park_after_fork},
 };
 enum { GUARDS = sizeof(guards_) / sizeof(guards_[0]) };
@@ -79,6 +95,7 @@ __attribute__((constructor)) static void start_(void) {
 void aclpy_shutdown(void) {
   if (atomic_exchange(&eng_stopping_flag, true)) return;
   eng_park_wake_all();
+  eng_schedule_shutdown();
   eng_workers_stop();
   eng_pool_stop();
 }
@@ -87,10 +104,11 @@ int64_t aclpy_live_count(const char *kind) {
   static const struct {
     const char *name;
     enum eng_kind kind;
-  } kinds[] = {{"context", ENG_CONTEXT}, {"stream", ENG_STREAM}, {"event", ENG_EVENT},      {"memory", ENG_MEMORY},
-               {"tensor", ENG_TENSOR},   {"plan", ENG_PLAN},     {"executor", ENG_EXECUTOR}, {"notify", ENG_NOTIFY}, {"graph", ENG_GRAPH}};
+  } kinds[] = {{"context", ENG_CONTEXT},   {"stream", ENG_STREAM}, {"event", ENG_EVENT},
+               {"memory", ENG_MEMORY},     {"tensor", ENG_TENSOR}, {"plan", ENG_PLAN},
+               {"executor", ENG_EXECUTOR}, {"notify", ENG_NOTIFY}, {"graph", ENG_GRAPH}};
   if (kind == NULL) return -1;
-  if (strcmp(kind, "task") == 0) return eng_workers_pending();
+  if (strcmp(kind, "task") == 0) return eng_workers_pending() + eng_schedule_pending();
   for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
     if (strcmp(kind, kinds[i].name) == 0) return eng_handle_open_count(kinds[i].kind);
   }

@@ -88,6 +88,22 @@ void eng_queue_peek(const struct eng_queue *queue, uint64_t count, void (*visit)
   }
 }
 
+bool eng_queue_find(const struct eng_queue *queue, uint64_t count,
+                    bool (*fits)(const struct eng_task *task, const void *arg), const void *arg, uint64_t *position) {
+  const struct eng_block *block = queue->head;
+  uint32_t index = queue->head_index;
+  for (uint64_t i = 0; i < count; i++) {
+    if (index == BLOCK_TASKS) {
+      block = block->next;
+      index = 0;
+    }
+    if (!fits(&block->tasks[index++], arg)) continue;
+    *position = i;
+    return true;
+  }
+  return false;
+}
+
 void eng_queue_close(struct eng_queue *queue) {
   while (queue->head != NULL) {
     struct eng_block *next = queue->head->next;

@@ -34,6 +34,9 @@ const struct eng_task *eng_queue_first(const struct eng_queue *queue);
 void eng_queue_rewind(struct eng_queue *queue);
 /* Calls `visit` for each of the next `count` tasks without moving the reader. */
 void eng_queue_peek(const struct eng_queue *queue, uint64_t count, void (*visit)(struct eng_task *task));
+/* Reader: whether one of the next `count` tasks fits, and how many come before it. */
+bool eng_queue_find(const struct eng_queue *queue, uint64_t count,
+                    bool (*fits)(const struct eng_task *task, const void *arg), const void *arg, uint64_t *position);
 void eng_queue_close(struct eng_queue *queue);
 
 #endif

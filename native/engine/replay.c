@@ -19,6 +19,7 @@
 #include "marker.h"
 #include "memory.h"
 #include "reporter.h"
+#include "schedule.h"
 #include "stream.h"
 #include "stream_state.h"
 
@@ -320,9 +321,11 @@ int32_t aclpy_graph_execute(aclpy_handle ctx, aclpy_handle handle, aclpy_handle 
   if (target != NULL) {
     status = check_target_(graph, target);
     if (status == ACLPY_ACL_SUCCESS) {
+      bool held = eng_schedule_hold();
       pthread_mutex_lock(&graph->launch_lock);
       status = launch_(graph, target);
       pthread_mutex_unlock(&graph->launch_lock);
+      eng_schedule_let_go(held);
     }
     eng_release(&target->head);
   }

@@ -12,6 +12,7 @@
 #include "failure.h"
 #include "fault.h"
 #include "lot.h"
+#include "schedule.h"
 #include "stream.h"
 #include "thread.h"
 
@@ -284,6 +285,7 @@ int32_t aclpy_process_report(int32_t timeout_ms) {
   if (posts != NULL) return run_all_(posts);
   if (end == ENG_WAIT_STOPPED) return eng_fail_stopped(function);
   if (end == ENG_WAIT_DONE) return refuse_thread_(function);
+  if (eng_schedule_stuck()) return eng_schedule_refuse_stuck(ACLPY_ACL_ERROR_RT_REPORT_TIMEOUT, function);
   return aclpy_fail(ACLPY_ACL_ERROR_RT_REPORT_TIMEOUT, function, "timeout", "a callback that arrives in time",
                     "call it again", "none within %" PRId32 " ms", timeout_ms);
 }

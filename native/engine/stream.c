@@ -7,12 +7,14 @@
 #include <stdlib.h>
 
 #include "aclpy_status.h"
+#include "bench.h"
 #include "callback.h"
 #include "capture.h"
 #include "context.h"
 #include "failure.h"
 #include "fault.h"
 #include "limit.h"
+#include "schedule.h"
 #include "stream_state.h"
 
 static _Atomic uint64_t ids_;
@@ -74,6 +76,7 @@ struct eng_stream *eng_stream_new_unlimited(struct eng_context *context, bool fr
 void eng_stream_dispose(void *object) {
   struct eng_stream *stream = object;
   eng_queue_close(&stream->queue);
+  eng_tags_free(stream->tags);
   eng_scratch_free(&stream->scratch);
   if (stream->reporter != NULL) eng_reporter_forget(stream);
   eng_failure_drop(stream->failure);
@@ -98,6 +101,13 @@ static bool close_(struct eng_stream *stream, bool released) {
   return started;
 }
 
+static void finish_unattended_(struct eng_stream *stream) {
+  bool started = close_(stream, true);
+  if (eng_schedule_forget(stream) || started) return; /* the schedule or the worker does the rest */
+  eng_context_remove_stream(stream);
+  eng_release(&stream->head);
+}
+
 void eng_stream_finish_waiting(struct eng_stream *stream) {
   if (eng_stream_capturing(stream)) eng_capture_abandon(stream);
   if (eng_self()->worker_of == stream) { /* a host function ends its own stream's context: waiting would never end */
@@ -105,7 +115,14 @@ void eng_stream_finish_waiting(struct eng_stream *stream) {
     return;
   }
   (void)close_(stream, false);
-  if (!eng_stream_drain(stream)) return; /* shutdown: the worker may never end, so the stream is left behind */
+  bool drained = eng_stream_drain(stream);
+  if (!drained && eng_stopping()) return; /* the worker may never end, so the stream is left behind */
+  if (!drained) { /* a deadlock in a schedule: what can never run is dropped, and the schedule or the worker ends it */
+    eng_stream_discard_queued(stream);
+    finish_unattended_(stream);
+    return;
+  }
+  (void)eng_schedule_forget(stream);
   eng_worker_join(stream);
   eng_context_remove_stream(stream);
   eng_release(&stream->head);
@@ -113,9 +130,7 @@ void eng_stream_finish_waiting(struct eng_stream *stream) {
 
 void eng_stream_finish_later(struct eng_stream *stream) {
   if (eng_stream_capturing(stream)) eng_capture_abandon(stream);
-  if (close_(stream, true)) return; /* the worker does the rest */
-  eng_context_remove_stream(stream);
-  eng_release(&stream->head);
+  finish_unattended_(stream);
 }
 
 /* ---- which stream a call means ---- */

@@ -15,7 +15,9 @@
 
 struct eng_context;
 struct eng_failure;
+struct eng_lane;
 struct eng_sync_waiter;
+struct eng_tag;
 struct eng_graph;
 struct eng_reporter;
 struct eng_update;
@@ -63,7 +65,9 @@ struct eng_stream {
   bool joined; /* somebody joins the worker, or it has detached itself */
   bool worker_sleeping;
   bool worker_running;      /* the reader's side of the queue is the worker's just now */
-  bool lent;                /* it is a synchroniser's, which runs the tasks it waits for itself (sync.c) */
+  bool lent;                /* it is a synchroniser's, which runs the tasks it waits for itself (sync.c), or ... */
+  struct eng_lane *lane;    /* ... the schedule's (schedule.c); NULL without one; under the schedule's lock too */
+  struct eng_tag *tags;     /* labels of queued tasks (bench.c) */
   bool stolen;              /* shutdown has dropped the queue */
   bool stop_seen;           /* shutdown has been here (under the list of workers' lock) */
   struct eng_parker parker; /* where the idle worker sleeps: part of the stream, so that it outlives the worker */
@@ -121,15 +125,6 @@ static inline bool eng_stream_interrupted(struct eng_stream *stream) {
 }
 
 /* ---- submitting: the one door for every task ---- */
-
-struct eng_submission {
-  struct eng_stream *stream;
-  const struct eng_task *task;
-  bool ran_inline;
-};
-/* Sees every accepted task, before it can run, under the stream's lock. While one is set nothing runs inline. */
-typedef void (*eng_observer)(const struct eng_submission *submission);
-void eng_set_observer(eng_observer observer);
 
 /* Queues a copy of the task, or, when `run_now` is given and the stream is completely empty, sets *run_now: the caller
  * then runs the task itself and calls eng_stream_inline_done. On failure the task stays the caller's. */

@@ -4,9 +4,11 @@
 #include <inttypes.h>
 
 #include "aclpy_status.h"
+#include "bench.h"
 #include "callback.h"
 #include "context.h"
 #include "failure.h"
+#include "schedule.h"
 #include "stream.h"
 #include "stream_state.h"
 #include "text.h"
@@ -64,6 +66,7 @@ static int32_t destroy_(aclpy_handle ctx, aclpy_handle stream, bool force, const
     } else {
       eng_stream_finish_waiting(found);
       if (eng_stopping()) status = eng_fail_stopped(function);
+      if (eng_schedule_stuck()) status = eng_stream_refuse_timeout(found, function);
     }
   }
   eng_release(&found->head);
@@ -152,6 +155,7 @@ int32_t aclpy_stream_query(aclpy_handle ctx, aclpy_handle stream, int32_t *state
   if (status == ACLPY_ACL_SUCCESS && (gate & ENG_GATE_STOPPED) != 0)
     status = eng_context_report_stopped(found->context);
   if (status == ACLPY_ACL_SUCCESS) *state = complete ? 0 : 1;
+  if (!complete && eng_scheduling()) eng_schedule_asked();
   eng_release(&found->head);
   return status;
 }

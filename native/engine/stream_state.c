@@ -9,6 +9,7 @@
 #include "context.h"
 #include "failure.h"
 #include "lot.h"
+#include "schedule.h"
 #include "stream.h"
 #include "thread.h"
 
@@ -60,6 +61,7 @@ int32_t eng_stream_synchronize_gated(struct eng_stream *stream, const char *func
 }
 
 int32_t eng_stream_refuse_timeout(const struct eng_stream *stream, const char *function) {
+  if (eng_schedule_stuck()) return eng_schedule_refuse_stuck(ACLPY_ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, function);
   return aclpy_fail(ACLPY_ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, function, "timeout", "a stream that ends its work in time",
                     "wait longer, or find out what its tasks are waiting for",
                     "stream 0x%" PRIx64 " with %" PRIu64 " tasks left", stream->handle,

@@ -2,6 +2,7 @@
  * The one door into a stream, and the short cut through it for small work on an empty stream.
  */
 #include "aclpy_status.h"
+#include "bench.h"
 #include "failure.h"
 #include "graph.h"
 #include "settings.h"
@@ -9,12 +10,8 @@
 #include "stream_state.h"
 #include "watch.h"
 
-static _Atomic(eng_observer) observer_;
-
-void eng_set_observer(eng_observer observer) { atomic_store(&observer_, observer); }
-
-static bool may_run_inline_(const struct eng_stream *stream, eng_observer observer) {
-  return observer == NULL && !stream->inline_busy &&
+static bool may_run_inline_(const struct eng_stream *stream, unsigned bench) {
+  return bench == 0 && !stream->inline_busy &&
          atomic_load_explicit(&stream->completed, memory_order_acquire) ==
              atomic_load_explicit(&stream->submitted, memory_order_relaxed) &&
          atomic_load_explicit(&eng_settings.inline_runs, memory_order_relaxed);
@@ -24,7 +21,7 @@ static bool may_run_inline_(const struct eng_stream *stream, eng_observer observ
 static int32_t put_(struct eng_stream *stream, const struct eng_task *task, const char *function, bool *wake) {
   struct eng_task *place = eng_queue_reserve(&stream->queue);
   if (place == NULL) return eng_fail_memory(function, "a queued task");
-  if (!stream->worker_started) {
+  if (!stream->worker_started && stream->lane == NULL) {
     int32_t status = eng_worker_start(stream, function);
     if (status != ACLPY_ACL_SUCCESS) return status;
   }
@@ -57,7 +54,8 @@ int32_t eng_stream_submit_all(struct eng_stream *stream, const struct eng_task *
                               const char *function) {
   int32_t status = ACLPY_ACL_SUCCESS;
   bool wake = false;
-  eng_observer observer = atomic_load_explicit(&observer_, memory_order_acquire);
+  unsigned bench = eng_bench();
+  if (bench != 0) eng_bench_before_submit(stream, bench);
   pthread_mutex_lock(&stream->lock);
   bool gated = atomic_load_explicit(&stream->gate, memory_order_relaxed) != 0;
   if (eng_stopping()) {
@@ -70,38 +68,37 @@ int32_t eng_stream_submit_all(struct eng_stream *stream, const struct eng_task *
   }
   for (uint32_t i = 0; i < n && status == ACLPY_ACL_SUCCESS; i++) {
     status = gated ? take_elsewhere_(stream, &tasks[i], function) : put_(stream, &tasks[i], function, &wake);
-    if (status == ACLPY_ACL_SUCCESS && observer != NULL && !gated) {
-      observer(&(struct eng_submission){.stream = stream, .task = &tasks[i]});
-    }
+    if (bench != 0 && status == ACLPY_ACL_SUCCESS && !gated) eng_bench_queued(stream, bench);
   }
   pthread_mutex_unlock(&stream->lock);
   if (wake) eng_watch_or_wake(stream);
+  if (bench != 0 && !gated && status == ACLPY_ACL_SUCCESS) eng_bench_after_submit(stream, bench);
   return status;
 }
 
 int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task, const char *function, bool *run_now) {
   int32_t status = ACLPY_ACL_SUCCESS;
-  bool wake = false;
-  eng_observer observer = atomic_load_explicit(&observer_, memory_order_acquire);
+  bool wake = false, queued = false;
+  unsigned bench = eng_bench();
+  if (bench != 0) eng_bench_before_submit(stream, bench);
   pthread_mutex_lock(&stream->lock);
   if (eng_stopping()) {
     status = eng_fail_stopped(function);
   } else if (atomic_load_explicit(&stream->gate, memory_order_relaxed) != 0) {
-    status = take_elsewhere_(stream, task, function);
-    observer = NULL; /* captured tasks are seen when they are replayed */
-  } else if (run_now != NULL && may_run_inline_(stream, observer)) {
+    status = take_elsewhere_(stream, task, function); /* captured tasks are seen when they are replayed */
+  } else if (run_now != NULL && may_run_inline_(stream, bench)) {
     stream->inline_busy = true;
     *run_now = true;
     atomic_store_explicit(&stream->submitted, atomic_load_explicit(&stream->submitted, memory_order_relaxed) + 1,
                           memory_order_release);
   } else {
     status = put_(stream, task, function, &wake);
+    queued = status == ACLPY_ACL_SUCCESS;
   }
-  if (status == ACLPY_ACL_SUCCESS && observer != NULL) {
-    observer(&(struct eng_submission){.stream = stream, .task = task, .ran_inline = run_now != NULL && *run_now});
-  }
+  if (bench != 0 && queued) eng_bench_queued(stream, bench);
   pthread_mutex_unlock(&stream->lock);
   if (wake) eng_watch_or_wake(stream);
+  if (bench != 0 && queued) eng_bench_after_submit(stream, bench);
   return status;
 }
 

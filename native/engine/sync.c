@@ -2,12 +2,14 @@
  * Waiting for a stream, and the failures that waiting brings to light.
  */
 #include "aclpy_status.h"
+#include "bench.h"
 #include "callback.h"
 #include "context.h"
 #include "exception.h"
 #include "failure.h"
 #include "memory.h"
 #include "plan.h"
+#include "schedule.h"
 #include "stream.h"
 #include "stream_state.h"
 #include "watch.h"
@@ -86,10 +88,26 @@ static void lend_a_hand_(struct eng_stream *stream, uint64_t target) {
   give_back_(stream);
 }
 
+struct goal_ {
+  struct eng_stream *stream;
+  uint64_t target;
+};
+
+static bool goal_reached_(void *arg) { return reached_(((struct goal_ *)arg)->stream, ((struct goal_ *)arg)->target); }
+
+/* Under a schedule: its tasks run here. False: there is none. */
+static bool drain_scheduled_(struct eng_stream *stream, uint64_t target, int64_t deadline_ns) {
+  struct goal_ goal = {.stream = stream, .target = target};
+  return eng_schedule_wait(&(struct eng_host_wait){
+             .over = goal_reached_, .arg = &goal, .stream = stream, .deadline_ns = deadline_ns}) !=
+         ENG_WAIT_INTERRUPTED;
+}
+
 /* Whether `target` was reached before the deadline and the engine's end. */
 static bool drain_until_(struct eng_stream *stream, int64_t deadline_ns) {
   uint64_t target = atomic_load(&stream->submitted);
   if (reached_(stream, target)) return true;
+  if (eng_scheduling() && drain_scheduled_(stream, target, deadline_ns)) return reached_(stream, target);
   if (deadline_ns == ENG_NEVER) lend_a_hand_(stream, target); /* a task may take longer than the time that is left */
   if (reached_(stream, target)) return true;
   for (int round = eng_spin_rounds(); round > 0; round--) {

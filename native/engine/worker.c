@@ -9,6 +9,8 @@
 #include <inttypes.h>
 
 #include "aclpy_status.h"
+#include "bell.h"
+#include "bench.h"
 #include "context.h"
 #include "failure.h"
 #include "stream.h"
@@ -21,6 +23,7 @@ static struct eng_stream *list_;
 bool eng_worker_enter_foreign(void) {
   struct eng_stream *stream = eng_self()->worker_of;
   if (stream != NULL) atomic_store(&stream->activity, ENG_FOREIGN);
+  if (eng_scheduling()) eng_bell_ring(); /* others need not wait for the end of what may never end */
   return !eng_stopping();
 }
 
@@ -46,7 +49,7 @@ void eng_stream_run_next(struct eng_stream *stream) {
     complete_(stream);
     return;
   }
-  int32_t status = eng_task_run(stream, task);
+  int32_t status = eng_bench() == 0 ? eng_task_run(stream, task) : eng_bench_run(stream, task);
   if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(stream, task, status);
   eng_task_drop(task);
   complete_(stream);
