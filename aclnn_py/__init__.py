@@ -39,6 +39,7 @@ __all__ = sorted(
         "Graph",
         "Notify",
         "Stream",
+        "trace",
         *_acl.__all__,
         *_acl_tensor.__all__,
         *(f"aclnn{name}{end}" for name in _INDEX for end in ("", "GetWorkspaceSize")),
@@ -58,6 +59,11 @@ def __getattr__(name: str) -> Any:
 
         globals()[name] = aclError
         return aclError
+    if name == "trace":  # a tool; programs that run without it do not pay for it
+        from aclnn_py.testing import trace  # noqa: PLC0415
+
+        globals()[name] = trace
+        return trace
     # Operators come into being when they are first asked for.
     if name.startswith("aclnn") and name in __all__:
         from aclnn_py.dialects import aclnn  # noqa: PLC0415  # brings the planner and pydantic

@@ -213,6 +213,7 @@ from aclnn_py.dialects.aclnn import aclnnSoftmax as aclnnSoftmax
 from aclnn_py.dialects.aclnn import aclnnSoftmaxBackward as aclnnSoftmaxBackward
 from aclnn_py.dialects.aclnn import aclnnSoftmaxBackwardGetWorkspaceSize as aclnnSoftmaxBackwardGetWorkspaceSize
 from aclnn_py.dialects.aclnn import aclnnSoftmaxGetWorkspaceSize as aclnnSoftmaxGetWorkspaceSize
+from aclnn_py.testing.timeline import trace as trace
 from aclnn_runtime.context import Context as Context
 from aclnn_runtime.enums import aclrtEventRecordedStatus as aclrtEventRecordedStatus
 from aclnn_runtime.enums import aclrtMemMallocPolicy as aclrtMemMallocPolicy
@@ -692,4 +693,5 @@ __all__ = [
     "aclrtWaitAndResetNotify",
     "aclsysGetVersionNum",
     "aclsysGetVersionStr",
+    "trace",
 ]

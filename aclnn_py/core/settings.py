@@ -82,6 +82,16 @@ class Settings(BaseModel):
         alias="ACLNN_PY_DEVICE_MEMORY",
         description="Memory of the emulated devices [bytes]; 0 = what the machine has.",
     )
+    schedule: str = Field(
+        default="",
+        alias="ACLNN_PY_SCHEDULE",
+        description="Deterministic order of tasks: eager, lazy, reverse, a seed, or a replay r1:….",
+    )
+    trace: str = Field(
+        default="",
+        alias="ACLNN_PY_TRACE",
+        description="File for a timeline of the whole process, as Chrome-trace events.",
+    )
     vendor_cache: bool = Field(
         default=True,
         alias="DISABLE_L2_CACHE",
