@@ -19,6 +19,7 @@ from rich.table import Table
 
 from aclnn_native import ffi, lib
 from aclnn_py.cli_status import looks_like_a_status, status_of, status_text
+from aclnn_py.cli_timeline import COMMANDS as TIMELINE_COMMANDS
 from aclnn_py.cli_toolkit import COMMANDS as TOOLKIT_COMMANDS
 from aclnn_py.core import settings
 from aclnn_py.core.desc import TensorDesc, row_major_strides
@@ -92,7 +93,7 @@ def main() -> None:
         raise click.UsageError(str(error)) from None
 
 
-for _command in TOOLKIT_COMMANDS:
+for _command in TOOLKIT_COMMANDS + TIMELINE_COMMANDS:
     main.add_command(_command)
 
 

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``timeline``: a picture of a trace."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree as ET
+
+import click
+
+__all__ = ["COMMANDS", "draw"]
+
+_WIDTH: Final = 1200  # of the drawing area [px]
+_MARGIN: Final = 120  # for the names of the lanes [px]
+_LANE: Final = 34  # height of a lane [px]
+_NARROW: Final = 6  # [px] of the width that each letter of a label needs
+_COLOURS: Final = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#72b7b2")
+_WAIT, _FAILED = "#d3d3d3", "#d62728"
+
+
+def draw(events: list[dict[str, Any]], path: str | Path) -> None:
+    """Draw the tasks and arrows of Chrome-trace events as SVG.
+
+    Parameters
+    ----------
+    events : list of dict
+        What ``traceEvents`` of the file holds.
+    path : str or Path
+        The SVG to write.
+
+    Raises
+    ------
+    ValueError
+        Without a single task.
+    """
+    tasks = [event for event in events if event.get("ph") == "X"]
+    if not tasks:
+        raise ValueError("the trace holds no task")
+    lanes = {lane: row for row, lane in enumerate(sorted({task["tid"] for task in tasks}))}
+    begin = min(task["ts"] for task in tasks)
+    span = max(task["ts"] + task["dur"] for task in tasks) - begin
+    scale = _WIDTH / span if span > 0 else 1.0
+    root = ET.Element(
+        "svg",
+        xmlns="http://www.w3.org/2000/svg",
+        width=str(_MARGIN + _WIDTH + 20),
+        height=str(_LANE * (len(lanes) + 1)),
+    )
+    root.set("font-family", "sans-serif")
+    root.set("font-size", "11")
+    _lane_names(root, lanes, events)
+    for task in tasks:
+        _task(root, task, lanes[task["tid"]], (task["ts"] - begin) * scale, task["dur"] * scale)
+    for start, end in _arrows(events):
+        _arrow(root, start, end, lanes, begin, scale)
+    text = _child(root, "text", x=str(_MARGIN), y=str(_LANE * len(lanes) + 20))
+    text.text = f"{span:.1f} µs"
+    ET.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def _child(parent: ET.Element, tag: str, **attributes: str) -> ET.Element:
+    return ET.SubElement(parent, tag, attributes)
+
+
+def _lane_names(root: ET.Element, lanes: dict[int, int], events: list[dict[str, Any]]) -> None:
+    names = {e["tid"]: e["args"]["name"] for e in events if e.get("ph") == "M"}
+    for lane, row in lanes.items():
+        middle = str(_LANE * row + _LANE // 2 + 4)
+        _child(root, "text", x="4", y=middle).text = names.get(lane, str(lane))
+        below = str(_LANE * (row + 1))
+        end = str(_MARGIN + _WIDTH)
+        _child(root, "line", x1="0", x2=end, y1=below, y2=below, stroke="#eeeeee")
+
+
+def _task(root: ET.Element, task: dict[str, Any], row: int, left: float, width: float) -> None:
+    arguments = task.get("args", {})
+    waits = "Wait" in arguments.get("call", "")
+    colour = _WAIT if waits else _COLOURS[sum(task["name"].encode()) % len(_COLOURS)]
+    if arguments.get("status"):
+        colour = _FAILED
+    x, y = f"{_MARGIN + left:.2f}", str(_LANE * row + 5)
+    shown = f"{max(width, 1.0):.2f}"
+    box = _child(root, "rect", x=x, y=y, width=shown, height=str(_LANE - 10), fill=colour)
+    facts = [f"{name}: {value}" for name, value in arguments.items()]
+    _child(box, "title").text = "\n".join([task["name"], f"{task['dur']} µs", *facts])
+    if width > _NARROW * len(task["name"]):
+        text = _child(root, "text", x=f"{_MARGIN + left + 3:.2f}", y=str(_LANE * row + 21))
+        text.text = task["name"]
+
+
+def _arrows(events: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Each wait with the latest record before it."""
+    open_: dict[str, dict[str, Any]] = {}
+    found = []
+    for event in sorted((e for e in events if e.get("ph") in ("s", "f")), key=lambda e: e["ts"]):
+        if event["ph"] == "s":
+            open_[event["id"]] = event
+        elif event["id"] in open_:
+            found.append((open_[event["id"]], event))
+    return found
+
+
+def _arrow(
+    root: ET.Element,
+    start: dict[str, Any],
+    end: dict[str, Any],
+    lanes: dict[int, int],
+    begin: float,
+    scale: float,
+) -> None:
+    ends = [
+        (_MARGIN + (e["ts"] - begin) * scale, _LANE * lanes[e["tid"]] + _LANE / 2)
+        for e in (start, end)
+    ]
+    (x1, y1), (x2, y2) = ends
+    line = _child(root, "line", x1=f"{x1:.2f}", y1=f"{y1:.1f}", x2=f"{x2:.2f}", y2=f"{y2:.1f}")
+    line.set("stroke", "#333333")
+    _child(root, "circle", cx=f"{x2:.2f}", cy=f"{y2:.1f}", r="3", fill="#333333")
+
+
+@click.command()
+@click.argument("trace", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The SVG.")
+def timeline(trace: Path, output: Path) -> None:
+    """Draw a trace, which ACLNN_PY_TRACE or acl.trace() wrote, as a picture."""
+    text = trace.read_text(encoding="utf-8")
+    try:
+        events = _events(text)
+        draw(events, output)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        click.echo(f"{trace} is no trace of aclnn_py: {error}", err=True)
+        sys.exit(1)
+    click.echo(str(output))
+
+
+def _events(text: str) -> list[dict[str, Any]]:
+    """Also of a program that ended before it could close the file."""
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError:
+        whole = text[: text.rindex("\n")].rstrip().rstrip(",")
+        found = json.loads(whole + "]}")
+    events: list[dict[str, Any]] = found["traceEvents"]
+    return events
+
+
+COMMANDS: Final = (timeline,)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``aclnn-py timeline``: pictures of traces, whole and cut off, and what is no trace."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner
+
+from aclnn_py.cli import main
+
+SVG = "{http://www.w3.org/2000/svg}"
+EVENTS = [
+    {"ph": "M", "pid": 1, "tid": 3, "ts": 0, "name": "thread_name", "args": {"name": "stream 3"}},
+    {"ph": "X", "pid": 1, "tid": 3, "ts": 10.0, "dur": 5.0, "name": "a & <b>", "args": {}},
+    {"ph": "s", "pid": 1, "tid": 3, "ts": 15.0, "id": "0x1", "name": "order"},
+    {
+        "ph": "X",
+        "pid": 1,
+        "tid": 4,
+        "ts": 15.0,
+        "dur": 5.0,
+        "name": "c",
+        "args": {"status": 507015},
+    },
+    {"ph": "f", "pid": 1, "tid": 4, "ts": 20.0, "id": "0x1", "name": "order"},
+]
+
+
+def drawn(tmp_path, text):
+    trace, picture = tmp_path / "trace.json", tmp_path / "out.svg"
+    trace.write_text(text, encoding="utf-8")
+    result = CliRunner().invoke(main, ["timeline", str(trace), "-o", str(picture)])
+    return result, picture
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_trace_is_drawn(tmp_path, whole):
+    lines = ",\n".join(json.dumps(event) for event in EVENTS)
+    text = '{"traceEvents":[\n' + lines + ("\n]}\n" if whole else ',\n{"ph":"X","pid')
+    result, picture = drawn(tmp_path, text)
+    assert result.exit_code == 0, result.output
+    root = ET.parse(picture).getroot()
+    boxes = root.findall(SVG + "rect")
+    assert [box.find(SVG + "title").text.split("\n")[0] for box in boxes] == ["a & <b>", "c"]
+    assert boxes[1].get("fill") == "#d62728"
+    assert len(root.findall(SVG + "circle")) == 1
+    assert "stream 3" in [text.text for text in root.findall(SVG + "text")]
+
+
+@pytest.mark.parametrize("text", ["", "no trace", "[]", "{}", '{"traceEvents":[]}'])
+def test_what_is_no_trace_is_refused(tmp_path, text):
+    result, picture = drawn(tmp_path, text)
+    assert result.exit_code == 1
+    assert "is no trace" in result.output
+    assert not picture.exists()
