@@ -5,6 +5,7 @@
  * counts its tasks without a lock: the order of the stream is what keeps the count right, and the thread sanitizer
  * watches. STRESS=full asks for the full size; without it the size fits a test run.
  */
+#include <limits.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ static aclpy_handle context, streams[STREAMS], events[STREAMS];
 static long counts[STREAMS]; /* touched by tasks of that stream only */
 static int tasks;
 static atomic_bool over;
+static atomic_bool stop; /* ends threads that would otherwise submit for ever */
 
 static int32_t step(void *arg) {
   ++*(long *)arg;
@@ -41,7 +43,7 @@ static void check(int32_t status) {
 static void *submit_all(void *arg) {
   int first = (int)(intptr_t)arg * EACH;
   check(aclpy_context_set_current(context));
-  for (int i = 0; i < tasks; i++) {
+  for (int i = 0; i < tasks && !atomic_load(&stop); i++) {
     for (int k = first; k < first + EACH; k++) {
       check(aclpy_submit(0, streams[k], "step", step, NULL, &counts[k], 0));
       if (i % 16 == k % 16) check(aclpy_event_record(0, events[k], streams[k]));
@@ -90,12 +92,14 @@ static void in_the_middle(void (*end)(void)) {
   if (child == 0) {
     pthread_t threads[THREADS];
     alarm(PATIENCE_SECONDS);
+    tasks = INT_MAX; /* so that the end really comes in the middle */
     CHECK_EQUAL(aclpy_set_device(0), 0);
     make();
     start(threads);
     while (aclpy_live_count("task") < STREAMS) (void)aclpy_stream_synchronize(0, streams[0]);
     atomic_store(&over, true);
     end();
+    atomic_store(&stop, true);
     join(threads);
     _exit(0);
   }
