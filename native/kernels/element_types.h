@@ -164,7 +164,7 @@ static inline __attribute__((unused)) void aclpy_store_run(int64_t type, const f
 
 /* x[0..n), n at most ACLPY_RUN, rounded to what the type can hold. */
 ACLPY_INLINE void aclpy_round_run(int64_t type, float *x, int64_t n) {
-  _Alignas(64) double held[ACLPY_RUN];
+  _Alignas(64) double held[ACLPY_RUN] = {0};
   aclpy_store_run(type, x, held, n, 0);
   aclpy_load_run(type, held, x, n);
 }

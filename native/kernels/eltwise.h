@@ -29,10 +29,6 @@
   }
 
 ACLPY_INLINE float aclpy_unit_(float x) { return x <= 0.0f ? 0.0f : x >= 1.0f ? 1.0f : x; }
-ACLPY_INLINE float aclpy_clip_(float s, float low, float high) {
-  const float up = s > low ? s : low;
-  return up > high ? high : up;
-}
 /* To nearest even: from 2^23 on every float is an integer. */
 ACLPY_INLINE float aclpy_round_(float s) {
   const float size = __builtin_fabsf(s);
@@ -41,13 +37,9 @@ ACLPY_INLINE float aclpy_round_(float s) {
 }
 
 ACLPY_EACH_FLOAT_(abs, s > 0.0f ? s : -s)
-ACLPY_EACH_FLOAT_(clip, aclpy_clip_(s, alpha, beta))
 ACLPY_EACH_FLOAT_(sqrt, __builtin_sqrtf(s))
-ACLPY_EACH_FLOAT_(square, s *s)
 ACLPY_EACH_FLOAT_(hardsigmoid, aclpy_unit_(alpha *s + beta))
 ACLPY_EACH_FLOAT_(hardswish, s *aclpy_unit_(alpha *s + beta))
-ACLPY_EACH_FLOAT_(linear, alpha *s + beta)
-ACLPY_EACH_FLOAT_(relu, s > 0.0f ? s : alpha * s)
 ACLPY_EACH_FLOAT_(round, s == s ? aclpy_round_(s) : s)
 
 /* s / (1 + e^-x) */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How a fused softmax over n of [outer, n, inner] is cut into work items.
  *
- *   PACKED  inner == 1, rows of at most one run: an item is as many rows as fill a run
- *   LINES   inner == 1, longer rows that fit a thread's scratch: an item is a row
+ *   LINES   inner == 1, rows of which a thread's scratch holds three: an item is a row
  *   TILES   inner > 1: an item is a tile of columns, all n rows of it in scratch
- *   CHUNKS  whatever is too long, or too few for the threads: maximum and sum by chunk, combined by column, then
- * written
+ *   CHUNKS  whatever is too long, or too few for the threads: maximum and sum by chunk, combined by
+ *           column, then written
  *
  * All of it follows from outer, n and inner, so results are the same bits for any number of threads.
  */
@@ -14,7 +13,7 @@
 
 #include "element_types.h"
 
-enum { ACLPY_PACKED = 0, ACLPY_LINES, ACLPY_FUSED_TILES, ACLPY_CHUNKS };
+enum { ACLPY_LINES = 0, ACLPY_FUSED_TILES, ACLPY_CHUNKS };
 enum {
   ACLPY_FUSED_SCRATCH = 65536, /* floats of a tile held by a thread */
   ACLPY_FUSED_LINE = 40960,    /* elements of a row of which a thread holds three */
@@ -27,7 +26,7 @@ enum {
 typedef struct aclpy_fused_geometry {
   int mode;
   int64_t outer, n, inner;
-  int64_t rows;   /* PACKED: rows of an item; CHUNKS: rows of a chunk */
+  int64_t rows;   /* CHUNKS: rows of a chunk */
   int64_t chunks; /* CHUNKS: chunks along n */
   int64_t width;  /* columns of a tile */
   int64_t tiles;  /* tiles along inner */
@@ -44,6 +43,9 @@ ACLPY_INLINE void aclpy_fused_chunks(aclpy_fused_geometry *g) {
   g->rows = g->inner == 1 ? ACLPY_FUSED_CHUNK : ACLPY_FUSED_SCRATCH / g->stride;
   g->chunks = aclpy_ceil_div(g->n, g->rows);
 }
+
+/* Rows that are converted to float at once. */
+ACLPY_INLINE int64_t aclpy_fused_rows_of_block(int64_t n) { return aclpy_max_i64(1, ACLPY_RUN / n); }
 
 /* Returns 0, or -1 where the sizes make no sense. */
 ACLPY_INLINE int aclpy_fused_geometry_make(aclpy_fused_geometry *g, const int64_t *params) {
@@ -67,8 +69,7 @@ ACLPY_INLINE int aclpy_fused_geometry_make(aclpy_fused_geometry *g, const int64_
     if (few || g->n > ACLPY_FUSED_LINE) {
       aclpy_fused_chunks(g);
     } else {
-      g->mode = g->n <= ACLPY_RUN ? ACLPY_PACKED : ACLPY_LINES;
-      g->rows = g->n <= ACLPY_RUN ? ACLPY_RUN / g->n : 1;
+      g->mode = ACLPY_LINES;
     }
     return 0;
   }
@@ -89,8 +90,6 @@ ACLPY_INLINE int aclpy_fused_geometry_make(aclpy_fused_geometry *g, const int64_
 
 ACLPY_INLINE int64_t aclpy_fused_items(const aclpy_fused_geometry *g) {
   switch (g->mode) {
-    case ACLPY_PACKED:
-      return aclpy_ceil_div(g->outer, g->rows);
     case ACLPY_LINES:
       return g->outer;
     case ACLPY_FUSED_TILES:

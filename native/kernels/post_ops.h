@@ -12,6 +12,7 @@
 #include "eltwise.h"
 #include "element_types.h"
 #include "kernel.h"
+#include "post_ops_easy.h"
 
 typedef struct aclpy_post_operand {
   const unsigned char *base;
@@ -29,12 +30,6 @@ typedef struct aclpy_post {
   const int64_t *dims, *ops;
   aclpy_post_operand operand[ACLPY_POST_OPERANDS];
 } aclpy_post;
-
-/* What an operation sees of its operand: one value, or one for each element. */
-typedef struct aclpy_post_view {
-  const float *each; /* NULL: `value` */
-  float value;
-} aclpy_post_view;
 
 enum { ACLPY_POST_HEAD = 5 };
 
@@ -155,12 +150,6 @@ static inline __attribute__((unused)) aclpy_post_view aclpy_post_operand_run(con
       }                                                                               \
     }                                                                                 \
   }
-ACLPY_BINARY_(add, t[i] + s)
-ACLPY_BINARY_(mul, t[i] * s)
-ACLPY_BINARY_(max, t[i] > s ? t[i] : s)
-ACLPY_BINARY_(min, t[i] < s ? t[i] : s)
-ACLPY_BINARY_(div, t[i] / s)
-ACLPY_BINARY_(sub, t[i] - s)
 ACLPY_BINARY_(ge, t[i] >= s ? 1.0f : 0.0f)
 ACLPY_BINARY_(gt, t[i] > s ? 1.0f : 0.0f)
 ACLPY_BINARY_(le, t[i] <= s ? 1.0f : 0.0f)
@@ -191,24 +180,6 @@ ACLPY_INLINE void post_dropout_(float *restrict t, aclpy_post_view probability, 
 
 static inline __attribute__((unused)) void aclpy_post_binary_(int64_t code, float *t, aclpy_post_view s, int64_t n) {
   switch (code) {
-    case ACLPY_POST_ADD:
-      post_add_(t, s, n);
-      break;
-    case ACLPY_POST_MUL:
-      post_mul_(t, s, n);
-      break;
-    case ACLPY_POST_MAX:
-      post_max_(t, s, n);
-      break;
-    case ACLPY_POST_MIN:
-      post_min_(t, s, n);
-      break;
-    case ACLPY_POST_DIV:
-      post_div_(t, s, n);
-      break;
-    case ACLPY_POST_SUB:
-      post_sub_(t, s, n);
-      break;
     case ACLPY_POST_GE:
       post_ge_(t, s, n);
       break;
@@ -238,9 +209,6 @@ static inline __attribute__((unused)) void aclpy_post_eltwise_(int64_t code, flo
     case ACLPY_POST_ABS:
       eltwise_abs(t, n, alpha, beta);
       break;
-    case ACLPY_POST_CLIP:
-      eltwise_clip(t, n, alpha, beta);
-      break;
     case ACLPY_POST_ELU:
       eltwise_elu(t, n, alpha, beta);
       break;
@@ -252,9 +220,6 @@ static inline __attribute__((unused)) void aclpy_post_eltwise_(int64_t code, flo
       break;
     case ACLPY_POST_SQRT:
       eltwise_sqrt(t, n, alpha, beta);
-      break;
-    case ACLPY_POST_SQUARE:
-      eltwise_square(t, n, alpha, beta);
       break;
     case ACLPY_POST_GELU_ERF:
       eltwise_gelu_erf(t, n, alpha, beta);
@@ -268,9 +233,6 @@ static inline __attribute__((unused)) void aclpy_post_eltwise_(int64_t code, flo
     case ACLPY_POST_HARDSWISH:
       eltwise_hardswish(t, n, alpha, beta);
       break;
-    case ACLPY_POST_LINEAR:
-      eltwise_linear(t, n, alpha, beta);
-      break;
     case ACLPY_POST_LOGISTIC:
       eltwise_logistic(t, n, alpha, beta);
       break;
@@ -279,9 +241,6 @@ static inline __attribute__((unused)) void aclpy_post_eltwise_(int64_t code, flo
       break;
     case ACLPY_POST_POW:
       eltwise_pow(t, n, alpha, beta);
-      break;
-    case ACLPY_POST_RELU:
-      eltwise_relu(t, n, alpha, beta);
       break;
     case ACLPY_POST_ROUND:
       eltwise_round(t, n, alpha, beta);
@@ -300,6 +259,40 @@ static inline __attribute__((unused)) void aclpy_post_eltwise_(int64_t code, flo
   }
 }
 
+/* Operation k as a step; `stage` is used where its operand is not one value. */
+ACLPY_INLINE aclpy_post_step aclpy_post_step_(const aclpy_post *post, int64_t k, int64_t index, int64_t n,
+                                              float *stage) {
+  const uint64_t constants = (uint64_t)post->ops[2 * k + 1];
+  const int64_t code = post->ops[2 * k] & 0xff;
+  aclpy_post_step step = {
+      code, {NULL, 0.0f}, aclpy_f32_from_bits((uint32_t)constants), aclpy_f32_from_bits((uint32_t)(constants >> 32))};
+  if (aclpy_post_operands_of(code) > 0)
+    step.operand = aclpy_post_operand_run(post, post->ops[2 * k] >> 8, index, n, stage);
+  return step;
+}
+
+/* Cheap operations from number k on, until one is not or needs a second staged operand, in one pass. Returns the number
+ * of the next. */
+static inline __attribute__((unused)) int64_t aclpy_post_run_easy(const aclpy_post *post, int64_t k, float *t,
+                                                                  int64_t index, int64_t n, int64_t full,
+                                                                  float *stage) {
+  aclpy_post_step steps[ACLPY_EASY_STEPS];
+  int64_t taken = 0;
+  int staged = 0;
+  for (; k < post->n_ops && taken < ACLPY_EASY_STEPS && aclpy_post_is_easy(post->ops[2 * k] & 0xff); ++k) {
+    const int64_t code = post->ops[2 * k] & 0xff;
+    if (aclpy_post_operands_of(code) > 0) {
+      const aclpy_post_operand *o = &post->operand[post->ops[2 * k] >> 8];
+      const int many = !(o->whole && !o->dense);
+      if (many && staged) break;
+      staged |= many;
+    }
+    steps[taken++] = aclpy_post_step_(post, k, index, n, stage);
+  }
+  aclpy_post_easy(steps, taken, t, full);
+  return k;
+}
+
 /* Every operation in turn on t[0..n), n at most ACLPY_RUN: elements [index, index + n) of the whole, row-major.
  * t has room up to the next multiple of 16. */
 static inline __attribute__((unused)) void aclpy_post_apply(const aclpy_post *post, float *t, int64_t index,
@@ -308,26 +301,25 @@ static inline __attribute__((unused)) void aclpy_post_apply(const aclpy_post *po
   _Alignas(64) float first[ACLPY_RUN], second[ACLPY_RUN];
   const int64_t full = (n + 15) / 16 * 16;
   for (int64_t i = n; i < full; ++i) t[i] = 1.0f;
-  for (int64_t k = 0; k < post->n_ops; ++k) {
+  for (int64_t k = 0; k < post->n_ops;) {
     const int64_t code = post->ops[2 * k] & 0xff, operand = post->ops[2 * k] >> 8;
-    const uint64_t constants = (uint64_t)post->ops[2 * k + 1];
-    const float alpha = aclpy_f32_from_bits((uint32_t)constants),
-                beta = aclpy_f32_from_bits((uint32_t)(constants >> 32));
+    if (aclpy_post_is_easy(code)) {
+      k = aclpy_post_run_easy(post, k, t, index, n, full, first);
+      continue;
+    }
     const int64_t operands = aclpy_post_operands_of(code);
+    const aclpy_post_step step = aclpy_post_step_(post, k++, index, n, first);
     if (operands == 0) {
-      aclpy_post_eltwise_(code, t, full, alpha, beta);
-      continue;
-    }
-    const aclpy_post_view s = aclpy_post_operand_run(post, operand, index, n, first);
-    if (operands == 1) {
-      aclpy_post_binary_(code, t, s, full);
-      continue;
-    }
-    const aclpy_post_view c = aclpy_post_operand_run(post, operand + 1, index, n, second);
-    if (code == ACLPY_POST_SELECT) {
-      post_select_(t, s, c, full);
+      aclpy_post_eltwise_(code, t, full, step.alpha, step.beta);
+    } else if (operands == 1) {
+      aclpy_post_binary_(code, t, step.operand, full);
     } else {
-      post_dropout_(t, s, c, full);
+      const aclpy_post_view second_view = aclpy_post_operand_run(post, operand + 1, index, n, second);
+      if (code == ACLPY_POST_SELECT) {
+        post_select_(t, step.operand, second_view, full);
+      } else {
+        post_dropout_(t, step.operand, second_view, full);
+      }
     }
   }
 }
@@ -337,8 +329,7 @@ ACLPY_INLINE double aclpy_post_cost(const aclpy_post *post) {
   double cost = 0.05;
   for (int64_t k = 0; k < post->n_ops; ++k) {
     const int64_t code = post->ops[2 * k] & 0xff;
-    const int easy = aclpy_post_operands_of(code) > 0 || code == ACLPY_POST_ABS || code == ACLPY_POST_CLIP ||
-                     code == ACLPY_POST_LINEAR || code == ACLPY_POST_RELU || code == ACLPY_POST_SQUARE;
+    const int easy = aclpy_post_operands_of(code) > 0 || aclpy_post_is_easy(code) || code == ACLPY_POST_ABS;
     cost += (easy ? 0.05 : 0.3) * (ACLPY_ISA_RANK == 1 ? 4.0 : 1.0);
   }
   return cost;

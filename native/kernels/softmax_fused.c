@@ -18,7 +18,9 @@ static int32_t plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape
   shape->items[0] = aclpy_fused_items(&g);
   shape->cost_ns = 60.0 + 20.0 * (double)shape->items[0] + (double)g.outer * (double)g.n * (double)g.inner * each;
   shape->passes = g.mode == ACLPY_CHUNKS ? 3 : 1;
-  if (g.mode == ACLPY_LINES) shape->thread_scratch_bytes = 3 * g.n * (int64_t)sizeof(float);
+  if (g.mode == ACLPY_LINES) {
+    shape->thread_scratch_bytes = 3 * g.n * aclpy_fused_rows_of_block(g.n) * (int64_t)sizeof(float);
+  }
   if (g.mode == ACLPY_FUSED_TILES) shape->thread_scratch_bytes = g.n * g.stride * (int64_t)sizeof(float);
   if (g.mode == ACLPY_CHUNKS) {
     shape->items[1] = aclpy_ceil_div(g.outer * g.inner, ACLPY_FUSED_COLUMNS);
@@ -44,11 +46,8 @@ static void run_(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int
   f.from = aclpy_type_bytes(f.post.source);
   f.to = aclpy_type_bytes(f.post.target);
   const int64_t bytes = f.g.outer * f.g.n * f.g.inner * (f.from + f.to);
-  f.streaming = f.x != f.y && bytes > aclpy_cache_bytes_last_level();
+  f.streaming = f.x != f.y && aclpy_whole_bytes(args, bytes) > aclpy_cache_bytes_last_level();
   switch (f.g.mode) {
-    case ACLPY_PACKED:
-      fused_packed_run_(&f, begin, end);
-      break;
     case ACLPY_LINES:
       fused_lines_run_(&f, begin, end, scratch);
       break;
