@@ -100,6 +100,11 @@ def softplus32(s, a):
     return log1p_exp((a * s).astype(np.float32).astype(np.float64)) / a
 
 
+def power(s, a, b):
+    """C's pow; an exponent of its own for each element keeps NumPy from taking a square root."""
+    return a * np.power(s, np.full_like(s, b))
+
+
 POWERS = [(1, 0.5), (2, 3), (1, -2), (1, 2), (-1, 1), (1, 0), (1, -1), (1, -0.75), (1, 2.5)]
 # alg: (formula of s, alpha, beta), pairs of constants to try, most relative error [float32 eps]
 ELTWISE = {
@@ -118,7 +123,7 @@ ELTWISE = {
     "linear": (lambda s, a, b: a * s + b, [(2, 0), (-0.5, 1.25), (0, 3)], 1),
     "logistic": (lambda s, _a, _b: logistic(s), [(0, 0)], 3),
     "mish": (lambda s, _a, _b: s * np.tanh(log1p_exp(s)), [(0, 0)], 5),
-    "pow": (lambda s, a, b: a * np.power(s, b), POWERS, 1.5),
+    "pow": (power, POWERS, 1.5),
     "relu": (lambda s, a, _b: np.where(s > 0, s, a * s), [(0, 0), (0.1, 0), (-1, 0)], 0.5),
     "round": (lambda s, _a, _b: np.rint(s), [(0, 0)], 0),
     "soft_relu": (lambda s, a, _b: softplus32(s, a), [(1, 0), (2, 0), (-0.5, 0)], 4),
@@ -155,8 +160,6 @@ def test_eltwise(device, stream, isa, alg):
             tiny = 1.5e-45 * (1 + np.abs(t))
             good = (error <= (ulps + np.abs(bend)) * EPS * size + tiny) | (got == rounded)
             good |= np.isnan(got) & np.isnan(want)
-            # Products of an infinity and a vanishing factor may be 0 or NaN in the formula itself.
-            good |= ~np.isfinite(t) & np.isnan(want)
         where = np.argwhere(~good)
         assert good.all(), (
             alg,

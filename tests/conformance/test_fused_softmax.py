@@ -266,3 +266,33 @@ def test_in_place(device, stream, isa):
         got = forward(device, stream, extras, x, "float32", axis, src=tensor, dst=tensor)["dst"]
         apart = forward(device, stream, extras, x, "float32", axis)["dst"]
         np.testing.assert_array_equal(got, apart)
+
+
+#: Rows, columns and chunks of either; the last but one is beyond most last-level caches.
+BIT_CUTS = [((64, 1000), 1), ((5000, 7), 1), ((300, 4096), 1), ((2, 40001), 1), ((3, 500, 40), 1),
+            ((1, 300_000), 1), ((4000, 1200), 1), ((1, 9000, 30), 1)]  # fmt: skip
+
+
+@pytest.mark.parametrize("algorithm", ["softmax", "log_softmax"])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_same_bits_for_any_number_of_threads(device, stream, dtype, algorithm):
+    before = lib.aclpy_thread_count()
+    scale = np.array([3], np.float32)
+    extras = Extras(
+        algorithm, src_scale=True, post_ops=(Binary("add"), Eltwise("tanh")), stats=True
+    )
+    try:
+        for shape, axis in BIT_CUTS:
+            x = source(shape, np.dtype(dtype))
+            row = source(tuple([1] * (len(shape) - 1) + [shape[-1]]), np.float32, 7)
+            seen = set()
+            for threads in (1, 2, 3):
+                assert lib.aclpy_set_thread_count(threads) == 0
+                with settings.override(fallback="error"):  # and plan anew
+                    got = forward(
+                        device, stream, extras, x, dtype, axis, src_scale=scale, post_op_0_src1=row
+                    )
+                seen.add((got["dst"].tobytes(), got["stats"].tobytes()))
+            assert len(seen) == 1, shape
+    finally:
+        lib.aclpy_set_thread_count(before)
