@@ -46,7 +46,7 @@ def python_functions(text):
                 yield node.name, body[-1].end_lineno - body[0].lineno + 1
 
 
-@pytest.mark.parametrize("suffix", [".py", ".c", ".h", ".txt", ".md", ".sh"])
+@pytest.mark.parametrize("suffix", [".py", ".c", ".h", ".cu", ".cpp", ".txt", ".md", ".sh"])
 def test_files(suffix):
     long = {
         str(path.relative_to(ROOT)): lines

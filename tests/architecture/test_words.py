@@ -9,7 +9,10 @@ import pytest
 
 from support.sources import ROOT, files
 
-TEXT = (".py", ".pyi", ".c", ".h", ".inc", ".md", ".toml", ".txt", ".sh", ".mk", "Makefile", "run")
+TEXT = (
+    ".py", ".pyi", ".c", ".h", ".inc", ".cu", ".cpp", ".md", ".toml", ".txt", ".sh", ".mk",
+    "Makefile", "run",
+)  # fmt: skip
 HERE = "tests/architecture/test_words.py"
 
 BANNED = {
@@ -48,7 +51,8 @@ def test_licence_line():
     without = [
         str(path.relative_to(ROOT))
         for path in files(
-            ".py", ".pyi", ".c", ".h", ".inc", ".sh", ".mk", "Makefile", "CMakeLists.txt"
+            *(".py", ".pyi", ".c", ".h", ".inc", ".cu", ".cpp", ".sh", ".mk"),
+            *("Makefile", "CMakeLists.txt"),
         )
         if "SPDX-License-Identifier: Apache-2.0" not in path.read_text(encoding="utf-8")[:200]
     ]

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which CUDA kernels a step becomes: functions, grids and blocks, from its parameters alone.
+
+Pure: no CuPy and no device. The sources are ``native/cuda/*.cu``; a program is one source compiled
+for one dtype.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Final
+
+from aclnn_py.core.dtype import by_name
+
+__all__ = ["ITEMSIZES", "SOURCES", "Launch", "Launches", "launches", "programs"]
+
+#: The dtypes kernels compute in, and their bytes.
+ITEMSIZES: Final = {
+    by_name[name].kernel or "": by_name[name].itemsize
+    for name in ("FLOAT", "FLOAT16", "BF16", "DOUBLE")
+}
+
+#: Which source holds a kernel of a step.
+SOURCES: Final = {
+    "softmax": "softmax.cu",
+    "log_softmax": "softmax.cu",
+    "softmax_backward": "softmax_backward.cu",
+    "log_softmax_backward": "softmax_backward.cu",
+    "cast": "cast.cu",
+    "copy_strided": "copy_strided.cu",
+    "copy_ordered": "copy_strided.cu",
+}
+
+_LANES: Final = 32
+_VECTOR: Final = 16  # bytes a thread moves at once
+_MOST_BLOCKS: Final = 1 << 16  # kernels stride over what is left
+_MOST_THREADS: Final = 1024
+_MOST_RANK: Final = 25
+#: Units of a thread: what the sources call UNITS, per kernel that holds rows in registers.
+_WARP_UNITS: Final = {False: (1, 2, 4, 8), True: (1, 2, 4)}
+_BLOCK_UNITS: Final = {False: 4, True: 2}
+#: A row is divided where there are fewer rows than processors, in at most so many chunks.
+_MOST_CHUNKS: Final = 4096
+_CHUNK_BYTES: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One kernel launch.
+
+    Attributes
+    ----------
+    function : str
+        Name of the ``extern "C"`` kernel.
+    blocks, threads : int
+        The grid and the block, both of one dimension.
+    """
+
+    function: str
+    blocks: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class Launches:
+    """What one step becomes: launches one after another on one stream.
+
+    Attributes
+    ----------
+    source, dtype : str
+        The program: a file of ``native/cuda`` and ``ACLPY_T``; the dtype is "" for copies.
+    launches : tuple of Launch
+        Empty where there is nothing to do.
+    fields : tuple of int
+        The argument structure behind its addresses, as 64-bit integers.
+    scratch_bytes : int
+        Partial results, alive between the launches [bytes].
+    """
+
+    source: str
+    dtype: str
+    launches: tuple[Launch, ...]
+    fields: tuple[int, ...]
+    scratch_bytes: int = 0
+
+
+def programs() -> tuple[tuple[str, str], ...]:
+    """Every (source, dtype) that is compiled."""
+    sources = sorted(set(SOURCES.values()) - {"copy_strided.cu"})
+    typed = tuple((source, dtype) for source in sources for dtype in ITEMSIZES)
+    return (*typed, ("copy_strided.cu", ""))
+
+
+def launches(kernel: str, dtype: str, params: tuple[int, ...], processors: int) -> Launches | None:
+    """How a step runs on a card.
+
+    Parameters
+    ----------
+    kernel, dtype, params
+        Of the step: ``("softmax", "f32", (outer, n, inner))``, as the CPU kernels take them.
+    processors : int
+        Multiprocessors of the card.
+
+    Returns
+    -------
+    Launches or None
+        None where there is no such kernel.
+    """
+    if kernel in ("copy_strided", "copy_ordered"):
+        return _copy(kernel, dtype, params)
+    if kernel == "cast":
+        return _cast(dtype, params)
+    if kernel not in SOURCES or dtype not in ITEMSIZES:
+        return None
+    return _softmax(kernel, dtype, params, processors)
+
+
+def _ceil(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def _blocks(items: int) -> int:
+    return max(1, min(items, _MOST_BLOCKS))
+
+
+def _copy(kernel: str, dtype: str, params: tuple[int, ...]) -> Launches | None:
+    rank, sizes = params[0], params[1:]
+    if dtype not in ("b1", "b2", "b4", "b8", "b16") or rank > _MOST_RANK:
+        return None
+    dims, source, target = (sizes[k * rank : (k + 1) * rank] for k in range(3))
+    padded = tuple(
+        value
+        for column in (dims, source, target)
+        for value in (*column, *(0,) * (_MOST_RANK - rank))
+    )
+    elements = prod(dims)
+    one = Launch(f"copy_ordered_{dtype}", 1, _LANES)
+    if kernel == "copy_strided":
+        one = Launch(f"copy_strided_{dtype}", _blocks(_ceil(elements, 256)), 256)
+    return Launches(SOURCES[kernel], "", (one,) if elements else (), (elements, rank, *padded))
+
+
+def _cast(dtype: str, params: tuple[int, ...]) -> Launches | None:
+    source, target = dtype.split("_")
+    if source not in ITEMSIZES or source == target or target.startswith("f8"):
+        return None
+    (elements,) = params
+    blocks = _blocks(_ceil(elements, 256 * (_VECTOR // ITEMSIZES[source])))
+    one = Launch(f"cast_{source}_{target}", blocks, 256)
+    return Launches(SOURCES["cast"], source, (one,) if elements else (), (elements,))
+
+
+def _softmax(kernel: str, dtype: str, params: tuple[int, ...], processors: int) -> Launches:
+    outer, n, inner = params
+    source = SOURCES[kernel]
+    if 0 in params:
+        return Launches(source, dtype, (), (outer, n, inner, n, 1))
+    rows = outer * inner
+    blocks_wanted = 2 * processors
+    work = outer if inner == 1 else _ceil(rows, _LANES)
+    room = _chunk(dtype, inner)
+    if work < blocks_wanted and n >= 2 * room:
+        chunk = max(room, _ceil(_ceil(n, _MOST_CHUNKS), room) * room)
+        chunks = _ceil(n, chunk)
+        prefix = "" if inner == 1 else "tile_"
+        scratch = 16 * rows * (chunks + 1)
+        steps = _chunked(kernel, prefix, work * chunks, rows)
+        named = tuple(Launch(f"{s.function}_{dtype}", s.blocks, s.threads) for s in steps)
+        return Launches(source, dtype, named, (outer, n, inner, chunk, chunks), scratch)
+    one = _rows(kernel, dtype, outer, n) if inner == 1 else _tile(kernel, n, work)
+    named = (Launch(f"{one.function}_{dtype}", one.blocks, one.threads),)
+    return Launches(source, dtype, named, (outer, n, inner, n, 1))
+
+
+def _chunk(dtype: str, inner: int) -> int:
+    """Elements of a row that are worth a block of their own."""
+    return _CHUNK_BYTES // ITEMSIZES[dtype] if inner == 1 else 1024
+
+
+def _chunked(kernel: str, prefix: str, items: int, rows: int) -> tuple[Launch, ...]:
+    """The three launches of divided rows, without the dtype. Both softmaxes share what they can."""
+    plain = kernel.removeprefix("log_")
+    backward = kernel.endswith("_backward")
+    partial, combine = (kernel, plain) if backward else (plain, kernel)
+    return (
+        Launch(f"{partial}_{prefix}partial", _blocks(items), 512),
+        Launch(f"{combine}_combine", _blocks(rows), 256),
+        Launch(f"{kernel}_{prefix}chunks", _blocks(items), 512),
+    )
+
+
+def _rows(kernel: str, dtype: str, outer: int, n: int) -> Launch:
+    backward = kernel.endswith("_backward")
+    unit = _VECTOR // ITEMSIZES[dtype]
+    for units in _WARP_UNITS[backward]:
+        if n <= _LANES * units * unit:
+            return Launch(f"{kernel}_warp{units}", _blocks(_ceil(outer, 4)), 128)
+    each = _BLOCK_UNITS[backward] * unit
+    threads = max(128, _ceil(_ceil(n, each), _LANES) * _LANES)
+    if threads <= _MOST_THREADS:
+        return Launch(f"{kernel}_block", _blocks(outer), threads)
+    return Launch(f"{kernel}_stream", _blocks(outer), _MOST_THREADS)
+
+
+def _tile(kernel: str, n: int, tiles: int) -> Launch:
+    warps = max(1, min(16, _ceil(n, 8)))
+    return Launch(f"{kernel}_tile", _blocks(tiles), _LANES * warps)

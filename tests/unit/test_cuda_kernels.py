@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which CUDA kernels a step becomes: every one chosen exists, every one that exists is chosen."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclnn_py.backends.cuda_kernels import ITEMSIZES, launches, programs
+from support.nvrtc import declared
+
+SOFTMAXES = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
+LENGTHS = (1, 100, 200, 300, 600, 1000, 2000, 5000, 20000, 70000, 1 << 20)
+SHAPES = [(outer, n, inner) for n in LENGTHS for outer in (1, 1000) for inner in (1, 3, 4096)]
+TARGETS = ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "c64", "c128")
+
+
+def plans():
+    for dtype in ITEMSIZES:
+        for kernel in SOFTMAXES:
+            for shape in SHAPES:
+                yield launches(kernel, dtype, shape, 132)
+        for target in (*ITEMSIZES, *TARGETS):
+            if target != dtype:
+                yield launches("cast", f"{dtype}_{target}", (1000,), 132)
+    for size in (1, 2, 4, 8, 16):
+        for kernel in ("copy_strided", "copy_ordered"):
+            yield launches(kernel, f"b{size}", (1, 5, size, size), 132)
+
+
+def test_chosen_and_existing_kernels_are_the_same():
+    chosen = {}
+    for plan in plans():
+        for one in plan.launches:
+            chosen[one.function] = max(one.threads, chosen.get(one.function, 0))
+    existing = {}
+    for source, dtype in programs():
+        existing |= declared(source, dtype)
+    same = {f"cast_{dtype}_{dtype}" for dtype in ITEMSIZES}
+    assert set(chosen) == set(existing) - same
+    assert not [name for name, threads in chosen.items() if threads > existing[name]]
+
+
+@pytest.mark.parametrize("kernel", SOFTMAXES)
+@pytest.mark.parametrize("dtype", list(ITEMSIZES))
+@pytest.mark.parametrize("n", [1 << 31, (1 << 31) - 1, 3 << 30])
+@pytest.mark.parametrize(("outer", "inner"), [(1, 1), (3, 1), (1, 5), (4096, 1)])
+def test_very_long_rows_are_divided_without_loss(kernel, dtype, n, outer, inner):
+    """Chunks cover a row exactly once, are not too many, and their results fit the scratch."""
+    plan = launches(kernel, dtype, (outer, n, inner), 132)
+    *_, chunk, chunks = plan.fields
+    assert (chunks - 1) * chunk < n <= chunks * chunk
+    assert chunks <= 4096
+    assert plan.scratch_bytes == (16 * outer * inner * (chunks + 1) if chunks > 1 else 0)
+    assert all(1 <= one.blocks <= 1 << 16 and one.threads % 32 == 0 for one in plan.launches)
+
+
+def test_nothing_to_do_launches_nothing():
+    for kernel, dtype, params in [
+        ("softmax", "f32", (0, 3, 1)),
+        ("softmax_backward", "f16", (3, 0, 2)),
+        ("cast", "f32_f16", (0,)),
+        ("copy_strided", "b4", (2, 0, 3, 4, 4, 4, 4)),
+    ]:
+        assert launches(kernel, dtype, params, 132).launches == ()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "dtype"),
+    [
+        ("softmax", "i8"),
+        ("cast", "f32_f8e5m2"),
+        ("cast", "i32_f32"),
+        ("cast", "f32_f32"),
+        ("copy_strided", "b3"),
+        ("softmax_fused", "f32"),
+    ],
+)
+def test_what_has_no_kernel_is_refused(kernel, dtype):
+    assert launches(kernel, dtype, (1, 1, 1), 132) is None
