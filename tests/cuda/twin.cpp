@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of native/cuda as host code, and the scheduler that launches them.
+ */
+#include "twin.h"
+
+#include <ucontext.h>
+
+#include <memory>
+#include <vector>
+
+namespace twin {
+
+Position thread, block, threads_of_block, blocks_of_grid;
+
+namespace {
+
+enum { STACK_BYTES = 256 << 10, LANES = 32 };
+
+struct Fiber {
+  ucontext_t context;
+  std::unique_ptr<char[]> stack;
+  Barrier waits = Barrier::none;
+  bool done = false;
+  uint64_t word = 0; /* for its warp */
+};
+
+std::vector<Fiber> fibers;
+ucontext_t scheduler;
+void (*kernel)(const void *);
+const void *arguments;
+
+void body() {
+  kernel(arguments);
+  Fiber &me = fibers[thread.x];
+  me.done = true;
+  swapcontext(&me.context, &scheduler);
+}
+
+/* Opens a barrier where each of `count` fibers from `first` on has come to it. */
+bool open(size_t first, size_t count, Barrier barrier) {
+  for (size_t i = first; i < first + count; ++i) {
+    if (fibers[i].done || fibers[i].waits != barrier) return false;
+  }
+  for (size_t i = first; i < first + count; ++i) fibers[i].waits = Barrier::none;
+  return true;
+}
+
+void start(size_t i) {
+  Fiber &fiber = fibers[i];
+  fiber.waits = Barrier::none;
+  fiber.done = false;
+  getcontext(&fiber.context);
+  fiber.context.uc_stack.ss_sp = fiber.stack.get();
+  fiber.context.uc_stack.ss_size = STACK_BYTES;
+  fiber.context.uc_link = nullptr;
+  makecontext(&fiber.context, body, 0);
+}
+
+/* 0, or -1 where threads wait for others that have ended or wait elsewhere. */
+int run_block(bool backwards) {
+  const size_t count = threads_of_block.x;
+  for (size_t i = 0; i < count; ++i) start(i);
+  for (;;) {
+    size_t done = 0;
+    bool moved = false;
+    for (size_t k = 0; k < count; ++k) {
+      const size_t i = backwards ? count - 1 - k : k;
+      Fiber &fiber = fibers[i];
+      if (!fiber.done && fiber.waits == Barrier::none) {
+        thread.x = static_cast<unsigned>(i);
+        swapcontext(&scheduler, &fiber.context);
+        moved = true;
+      }
+      done += fiber.done;
+    }
+    if (done == count) return 0;
+    for (size_t warp = 0; warp < count; warp += LANES) moved |= open(warp, LANES, Barrier::warp);
+    moved |= open(0, count, Barrier::block);
+    if (!moved) return -1;
+  }
+}
+
+}  // namespace
+
+void meet(Barrier barrier) {
+  Fiber &me = fibers[thread.x];
+  me.waits = barrier;
+  swapcontext(&me.context, &scheduler);
+}
+
+uint64_t exchange(uint64_t mine, unsigned lane) {
+  const unsigned self = thread.x;
+  fibers[self].word = mine;
+  meet(Barrier::warp);
+  const uint64_t theirs = fibers[self / LANES * LANES + lane].word;
+  meet(Barrier::warp); /* before anyone hands in the next */
+  return theirs;
+}
+
+}  // namespace twin
+
+/* Runs `fn` on a grid. 0; -1: a barrier was not reached by all; -2: blocks of whole warps only. */
+extern "C" int twin_launch(void (*fn)(const void *), const void *args, unsigned grid, unsigned threads, int backwards) {
+  using namespace twin;
+  if (threads == 0 || threads % LANES != 0 || threads > 1024) return -2;
+  while (fibers.size() < threads) {
+    fibers.emplace_back();
+    fibers.back().stack.reset(new char[STACK_BYTES]);
+  }
+  kernel = fn;
+  arguments = args;
+  threads_of_block.x = threads;
+  blocks_of_grid.x = grid;
+  for (unsigned i = 0; i < grid; ++i) {
+    block.x = backwards ? grid - 1 - i : i;
+    if (run_block(backwards != 0) != 0) return -1;
+  }
+  return 0;
+}
+
+/* For a test of the twin itself: the last thread never comes to the barrier. */
+extern "C" void twin_broken(const void *) {
+  if (threadIdx.x != blockDim.x - 1) __syncthreads();
+}
+/* And one whose result depends on the order of threads, for want of a barrier. */
+extern "C" void twin_racing(const void *args) {
+  int *shared = *static_cast<int *const *>(args);
+  shared[threadIdx.x] = static_cast<int>(threadIdx.x);
+  shared[blockDim.x + threadIdx.x] = shared[(threadIdx.x + 1) % blockDim.x];
+}
+
+/* The same text once a dtype. */
+#include "copy_strided.cu"
+
+#define ACLPY_T f32
+#include "instance.h"
+#undef ACLPY_T
+#define ACLPY_T f16
+#include "instance.h"
+#undef ACLPY_T
+#define ACLPY_T bf16
+#include "instance.h"
+#undef ACLPY_T
+#define ACLPY_T f64
+#include "instance.h"
