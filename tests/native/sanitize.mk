@@ -7,7 +7,7 @@
 SANITIZE_OUT := build/sanitize
 SANITIZE_PYTHON := $(or $(wildcard $(PY)),python3)
 SANITIZE_FLAGS := -std=c11 -D_GNU_SOURCE -O1 -g1 -fno-omit-frame-pointer -Wall -Wextra -Werror \
-  -ffp-contract=off -fno-math-errno -pthread -Inative/engine -Inative/kernels -Inative/include
+  -ffp-contract=off -fno-math-errno -pthread -Inative/engine -Inative/kernels -Inative/include -Inative/capi -Inative/include/toolkit
 SANITIZE_plain := -O2
 SANITIZE_address := -fsanitize=address,undefined -fno-sanitize-recover=all
 SANITIZE_thread := -fsanitize=thread
@@ -22,11 +22,11 @@ SANITIZE_LIBRARY := $(wildcard native/engine/*.c)
 SANITIZE_KERNELS :=
 SANITIZE_HARNESSES := $(wildcard tests/native/engine_*.c)
 else
-SANITIZE_LIBRARY := $(wildcard native/engine/*.c native/dispatch/*.c)
+SANITIZE_LIBRARY := $(wildcard native/engine/*.c native/dispatch/*.c native/capi/*.c)
 SANITIZE_KERNELS := $(wildcard native/kernels/*.c)
 SANITIZE_HARNESSES := $(wildcard tests/native/*.c)
 endif
-SANITIZE_HEADERS := $(wildcard native/*/*.h tests/native/*.h)
+SANITIZE_HEADERS := $(wildcard native/*/*.h native/include/toolkit/*/*.h native/include/toolkit/*/*/*.h tests/native/*.h)
 # Threads treat every ISA alike, so one is enough for the thread sanitizer; kernels take most of the time to compile.
 ifeq ($(SANITIZE_NOW),address)
 SANITIZE_ISAS := $(shell $(SANITIZE_PYTHON) tools/kernel_list.py --machine "$$(uname -m)" --print-isas)
@@ -40,9 +40,16 @@ sanitize: ## the C harnesses of engine and kernels under ASan+UBSan and under TS
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=address sanitize-address
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=thread sanitize-thread
 
-.PHONY: soak
-soak: ## the stress harness at full size (64 streams, 10,000 tasks each) under TSan
+.PHONY: soak soak-programs
+soak: soak-programs ## the stress harness at full size (64 streams, 10,000 tasks each) under TSan; all random programs
 	@STRESS=full $(MAKE) --no-print-directory SANITIZE_NOW=thread $(SANITIZE_OUT)/thread/engine_stress.passed
+
+.PHONY: fuzz
+fuzz: ## 1,000,000 random calls of the C names under ASan+UBSan (FUZZ_SEED: which)
+	@FUZZ_CALLS=1000000 $(MAKE) --no-print-directory SANITIZE_NOW=address $(SANITIZE_OUT)/address/fuzz_capi.passed
+
+soak-programs: $(VENV)/.built ## 1,000 random stream programs under 20 schedules each
+	@ACLNN_PY_SOAK=1 $(PY) -m pytest -q tests/property/test_stream_programs.py
 
 ifdef SANITIZE_NOW
 SANITIZE_HERE := $(SANITIZE_OUT)/$(SANITIZE_NOW)
@@ -67,6 +74,10 @@ $(SANITIZE_HERE)/engine/%.o: native/engine/%.c $(SANITIZE_HEADERS)
 	@mkdir -p $(@D)
 	@$(SANITIZE_CC) -c $< -o $@
 
+$(SANITIZE_HERE)/capi/%.o: native/capi/%.c $(SANITIZE_HEADERS)
+	@mkdir -p $(@D)
+	@$(SANITIZE_CC) -c $< -o $@
+
 $(SANITIZE_HERE)/dispatch/%.o: native/dispatch/%.c $(SANITIZE_HEADERS) $(SANITIZE_HERE)/kernel_list.inc
 	@mkdir -p $(@D)
 	@$(SANITIZE_CC) -I$(SANITIZE_HERE) -c $< -o $@
@@ -80,7 +91,7 @@ endef
 $(foreach isa,$(SANITIZE_ISAS),$(eval $(call sanitize_kernels,$(isa))))
 
 $(SANITIZE_HERE)/%: tests/native/%.c $(SANITIZE_OBJECTS) $(SANITIZE_HEADERS)
-	@$(SANITIZE_CC) $< $(SANITIZE_OBJECTS) -lm -o $@
+	@$(SANITIZE_CC) $< $(SANITIZE_OBJECTS) -lm -ldl -o $@
 
 # Run afresh each time: timing is what the thread sanitizer feeds on.
 .PHONY: $(SANITIZE_PROGRAMS:%=%.passed)
