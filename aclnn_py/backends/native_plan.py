@@ -113,10 +113,14 @@ def _steps(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> Any
     array = ffi.new("aclpy_step_desc[]", len(plan.steps))
     keep.append(array)
     for native, step, choice in zip(array, plan.steps, plan.choices, strict=True):
-        places = [(operand.base, operand.byte_offset) for operand in (*step.reads, step.write)]
-        native.n_operands, native.operands = len(places), places
-        fillers[choice.backend].fill(step, native, keep)
+        _step(native, step, fillers[choice.backend], keep)
     return array
+
+
+def _step(native: Any, step: Step, filler: Filler, keep: list[object]) -> None:
+    places = [(operand.base, operand.byte_offset) for operand in (*step.reads, step.write)]
+    native.n_operands, native.operands = len(places), places
+    filler.fill(step, native, keep)
 
 
 def _chains(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> Any:
@@ -125,7 +129,7 @@ def _chains(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> An
     array = ffi.new("aclpy_chain_desc[]", len(plan.chains))
     keep.append(array)
     for native, chain in zip(array, plan.chains, strict=True):
-        native.first_step, native.n_steps = chain.first, len(chain.parts)
+        native.first_step, native.n_steps = chain.first, chain.steps
         native.n_digits, native.digits = len(chain.digits), chain.digits
         native.scratch_bytes = chain.scratch_bytes
         parts = ffi.new("aclpy_part_desc[]", len(chain.parts))
@@ -135,6 +139,11 @@ def _chains(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> An
             _part(parts[number], chain, part, step, filler, keep)
         rows = [(item.slot, item.written_slot, item.same_layout) for item in chain.clashes]
         clashes = ffi.new("aclpy_clash[]", rows)
+        if chain.whole is not None:
+            whole = ffi.new("aclpy_step_desc *")
+            keep.append(whole)
+            native.whole = whole
+            _step(whole, chain.whole, fillers[plan.choices[chain.runner].backend], keep)
         native.n_clashes, native.clashes, native.parts = len(rows), clashes, parts
         keep += [parts, clashes]
     return array

@@ -10,6 +10,7 @@ from aclnn_py.plan.steps import WORKSPACE
 from aclnn_py.plan.workspace import aligned
 
 if TYPE_CHECKING:
+    from aclnn_py.plan.fuse import Chain
     from aclnn_py.plan.plan import Plan
     from aclnn_py.plan.steps import Operand
 
@@ -29,9 +30,8 @@ def explain_plan(plan: Plan, *, refusals: bool = True) -> str:
         if refusals:
             lines += [f"     refused {item.candidate}: {item.reason}" for item in choice.refused]
     lines += [
-        f"  fused: steps {chain.first + 1}-{chain.first + len(chain.parts)} run together, "
-        f"{chain.rows} rows at a time ({prod(chain.digits)} blocks, {chain.scratch_bytes} bytes "
-        "a thread instead of the workspace)"
+        f"  fused: steps {chain.first + 1}-{chain.first + chain.steps} run together, "
+        + _together(plan, chain)
         for chain in plan.chains
     ]
     lines.append("  workspace:" if plan.placements else "  workspace: none")
@@ -44,6 +44,20 @@ def explain_plan(plan: Plan, *, refusals: bool = True) -> str:
     lines.append(f"  repeatable: {plan.not_repeatable or 'yes'}")
     lines.append(f"  held by the vendor's cache: {'yes' if plan.vendor_cacheable else 'no'}")
     return "\n".join(lines)
+
+
+def _together(plan: Plan, chain: Chain) -> str:
+    whole = chain.whole
+    if whole is not None:
+        reads = ", ".join(_operand(plan, operand) for operand in whole.reads)
+        return (
+            f"without copies: {whole.kernel}, {reads} -> {_operand(plan, whole.write)}, "
+            f"{whole.text} (the workspace stays untouched)"
+        )
+    return (
+        f"{chain.rows} rows at a time ({prod(chain.digits)} blocks, {chain.scratch_bytes} bytes "
+        "a thread instead of the workspace)"
+    )
 
 
 def _operand(plan: Plan, operand: Operand) -> str:

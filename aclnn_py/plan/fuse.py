@@ -3,25 +3,27 @@
 
 A block is a range of leading rows of the shape that the steps share. The same kernels run on it, so
 the bits are those of the steps one after the other; the workspace is reported and laid out as ever.
+Where all copies only move dense rows closer or apart, the kernel reads and writes the views itself.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from aclnn_py.core.desc import row_major_strides
+from aclnn_py.plan.pitch import at_pitches
 from aclnn_py.plan.steps import WORKSPACE
 from aclnn_py.plan.workspace import Item, lay_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from aclnn_py.plan.parts import Place, Rows
     from aclnn_py.plan.steps import Step
 
-__all__ = ["BLOCK_BYTES", "Chain", "Clash", "Part", "fuse"]
+__all__ = ["BLOCK_BYTES", "Chain", "Clash", "Launches", "Part", "fuse"]
 
 # A block's widest intermediate: a small part of a second-level cache, and large enough that the
 # kernels' own start does not count. Tests change it.
@@ -101,6 +103,12 @@ class Chain:
         One a step.
     clashes : tuple of Clash
         Where these share memory, the steps run one after the other instead.
+    steps : int
+        How many steps.
+    whole : Step, optional
+        One launch of the same outcome: then there are no blocks and no parts.
+    runner : int
+        The step whose backend runs `whole`.
     """
 
     first: int
@@ -110,39 +118,47 @@ class Chain:
     scratch_bytes: int
     parts: tuple[Part, ...]
     clashes: tuple[Clash, ...]
+    steps: int
+    whole: Step | None = None
+    runner: int = -1
 
 
-def fuse(
-    steps: Sequence[Step], divides: Callable[[int, tuple[int, ...]], bool]
-) -> tuple[Chain, ...]:
+class Launches(Protocol):
+    """What the kernels chosen for the steps of a plan can do besides."""
+
+    def divides(self, number: int, params: tuple[int, ...]) -> bool:
+        """Whether step `number`, launched with `params`, gives some of its rows the same bits."""
+        ...
+
+    def replaces(self, number: int, step: Step) -> bool:
+        """Whether `step` can run in the place of step `number` with the same bits."""
+        ...
+
+
+def fuse(steps: Sequence[Step], launches: Launches) -> tuple[Chain, ...]:
     """The chains of a plan, the longest first where there is a choice.
 
     Parameters
     ----------
     steps : sequence of Step
         Of the whole plan, in launch order.
-    divides : callable
-        Whether the step of that number, launched with other parameters for some of its rows, gives
-        these rows the bits that the whole launch gives them.
+    launches : Launches
+        What the steps' kernels can do.
     """
-    return tuple(_within(steps, 0, len(steps), divides))
+    return tuple(_within(steps, 0, len(steps), launches))
 
 
-def _within(
-    steps: Sequence[Step], begin: int, end: int, divides: Callable[[int, tuple[int, ...]], bool]
-) -> list[Chain]:
+def _within(steps: Sequence[Step], begin: int, end: int, launches: Launches) -> list[Chain]:
     for count in range(min(end - begin, _MOST_STEPS), 1, -1):
         for first in range(begin, end - count + 1):
-            chain = _chain(steps, first, first + count, divides)
+            chain = _chain(steps, first, first + count, launches)
             if chain is not None:
-                before = _within(steps, begin, first, divides)
-                return [*before, chain, *_within(steps, first + count, end, divides)]
+                before = _within(steps, begin, first, launches)
+                return [*before, chain, *_within(steps, first + count, end, launches)]
     return []
 
 
-def _chain(
-    steps: Sequence[Step], first: int, end: int, divides: Callable[[int, tuple[int, ...]], bool]
-) -> Chain | None:
+def _chain(steps: Sequence[Step], first: int, end: int, launches: Launches) -> Chain | None:
     cuts = [step.rows for step in steps[first:end]]
     rows = [cut for cut in cuts if cut is not None and cut.leading > 0]
     if len(rows) < len(cuts) or any(cut.shape != rows[0].shape for cut in rows):
@@ -150,11 +166,17 @@ def _chain(
     inside = _inside(steps, first, end)
     if not inside or _workspace_is_written(steps[first:end], inside):
         return None
+    direct = at_pitches(steps[first:end], inside)
+    if direct is not None and launches.replaces(first + direct[0], direct[1]):
+        runner, whole = first + direct[0], direct[1]
+        return Chain(
+            first, 0, (), (), 0, (), _clashes(steps[first:end]), end - first, whole, runner
+        )
     block = _block(rows, inside)
     if block is None:
         return None
     axis, count = block
-    parts = _parts(steps, first, end, inside, axis, count, divides)
+    parts = _parts(steps, first, end, inside, axis, count, launches)
     if parts is None:
         return None
     shape = rows[0].shape
@@ -167,6 +189,7 @@ def _chain(
         scratch_bytes=_scratch(rows, inside, _part_shape(shape, axis, count))[1],
         parts=parts,
         clashes=_clashes(steps[first:end]),
+        steps=end - first,
     )
 
 
@@ -284,7 +307,7 @@ def _parts(
     inside: frozenset[int],
     axis: int,
     count: int,
-    divides: Callable[[int, tuple[int, ...]], bool],
+    launches: Launches,
 ) -> tuple[Part, ...] | None:
     rows = [step.rows for step in steps[first:end] if step.rows is not None]
     shape = rows[0].shape
@@ -299,7 +322,7 @@ def _parts(
         params, last_params = cut.params(whole, part, within), cut.params(whole, last, within)
         if params is None or last_params is None:
             return None
-        if not divides(number, params) or not divides(number, last_params):
+        if not (launches.divides(number, params) and launches.divides(number, last_params)):
             return None
         found.append(
             Part(

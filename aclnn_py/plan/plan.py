@@ -150,12 +150,20 @@ def make_plan(problem: Problem, backends: Sequence[Backend]) -> Plan:
 def _chains(
     steps: tuple[Step, ...], choices: tuple[Choice, ...], backends: Sequence[Backend]
 ) -> tuple[Chain, ...]:
-    by_name = {backend.name: backend for backend in backends}
+    return fuse(steps, _Launches(steps, choices, {backend.name: backend for backend in backends}))
 
-    def divides(number: int, params: tuple[int, ...]) -> bool:
-        return by_name[choices[number].backend].divides(steps[number], params)
 
-    return fuse(steps, divides)
+@dataclass(frozen=True, slots=True)
+class _Launches:
+    steps: tuple[Step, ...]
+    choices: tuple[Choice, ...]
+    backends: dict[str, Backend]
+
+    def divides(self, number: int, params: tuple[int, ...]) -> bool:
+        return self.backends[self.choices[number].backend].divides(self.steps[number], params)
+
+    def replaces(self, number: int, step: Step) -> bool:
+        return bool(self.backends[self.choices[number].backend].accept(step)[0])
 
 
 def _choose(problem: Problem, step: Step, backends: Sequence[Backend]) -> Choice:

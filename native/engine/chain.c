@@ -34,11 +34,8 @@ static bool part_fits_(const aclpy_part_desc *part, const aclpy_step_desc *step,
   return true;
 }
 
-const char *eng_chain_fault(const aclpy_plan_desc *plan, const aclpy_chain_desc *desc) {
-  if (desc->n_steps < 1 || desc->n_steps > ACLPY_CHAIN_STEPS || desc->first_step < 0 ||
-      desc->first_step > plan->n_steps - desc->n_steps || desc->parts == NULL) {
-    return "steps of chain";
-  }
+static const char *blocks_fault_(const aclpy_plan_desc *plan, const aclpy_chain_desc *desc) {
+  if (desc->parts == NULL) return "parts of chain";
   if (desc->n_digits < 1 || desc->n_digits > ACLPY_CHAIN_DIGITS) return "digits of chain";
   int64_t blocks = 1;
   for (int32_t i = 0; i < desc->n_digits; i++) {
@@ -48,6 +45,17 @@ const char *eng_chain_fault(const aclpy_plan_desc *plan, const aclpy_chain_desc 
   for (int32_t i = 0; i < desc->n_steps; i++) {
     if (!part_fits_(&desc->parts[i], &plan->steps[desc->first_step + i], desc->scratch_bytes)) return "parts of chain";
   }
+  return NULL;
+}
+
+const char *eng_chain_fault(const aclpy_plan_desc *plan, const aclpy_chain_desc *desc) {
+  if (desc->n_steps < 1 || desc->n_steps > ACLPY_CHAIN_STEPS || desc->first_step < 0 ||
+      desc->first_step > plan->n_steps - desc->n_steps) {
+    return "steps of chain";
+  }
+  const char *fault = desc->whole == NULL ? blocks_fault_(plan, desc) : NULL;
+  if (fault != NULL) return fault;
+  if (desc->whole != NULL && desc->whole->run == NULL) return "launch of chain";
   if (desc->n_clashes < 0 || (desc->n_clashes > 0 && desc->clashes == NULL)) return "clashes of chain";
   for (int32_t i = 0; i < desc->n_clashes; i++) {
     int32_t slot = desc->clashes[i].slot, written = desc->clashes[i].written_slot;
@@ -74,17 +82,29 @@ static bool copy_params_(struct eng_chain *chain, aclpy_part_desc *parts) {
   return true;
 }
 
+static bool copy_whole_(struct eng_chain *chain) {
+  chain->whole = *chain->desc.whole;
+  size_t bytes = (size_t)chain->whole.n_params * sizeof(*chain->params);
+  chain->params = eng_object_alloc(bytes + 1);
+  if (chain->params == NULL) return false;
+  if (bytes > 0) memcpy(chain->params, chain->whole.params, bytes);
+  chain->whole.params = chain->params;
+  chain->desc.whole = &chain->whole;
+  return true;
+}
+
 bool eng_chain_copy(struct eng_chain *chain, const aclpy_chain_desc *desc, const aclpy_step_desc *steps) {
-  size_t parts_bytes = (size_t)desc->n_steps * sizeof(*desc->parts);
+  size_t parts_bytes = desc->whole == NULL ? (size_t)desc->n_steps * sizeof(*desc->parts) : 0;
   size_t clash_bytes = (size_t)desc->n_clashes * sizeof(*desc->clashes);
-  aclpy_part_desc *parts = eng_object_alloc(parts_bytes);
+  aclpy_part_desc *parts = eng_object_alloc(parts_bytes + 1);
   aclpy_clash *clashes = eng_object_alloc(clash_bytes + 1);
   chain->desc = *desc;
   chain->desc.parts = parts;
   chain->desc.clashes = clashes;
   if (parts == NULL || clashes == NULL) return false;
-  memcpy(parts, desc->parts, parts_bytes);
+  if (parts_bytes > 0) memcpy(parts, desc->parts, parts_bytes);
   if (clash_bytes > 0) memcpy(clashes, desc->clashes, clash_bytes);
+  if (desc->whole != NULL) return copy_whole_(chain);
   if (!copy_params_(chain, parts)) return false;
   int64_t kernel_bytes = 0;
   for (int32_t i = 0; i < desc->n_steps; i++) {

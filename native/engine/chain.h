@@ -14,7 +14,8 @@ struct eng_plan;
 /* A chain as a plan keeps it: the planner's description, copied, and what follows from it. */
 struct eng_chain {
   aclpy_chain_desc desc;
-  int64_t *params; /* of all parts */
+  int64_t *params;       /* of all parts, or of `whole` */
+  aclpy_step_desc whole; /* where desc.whole is set: that points here */
   int64_t blocks, grain;
   int64_t kernel_scratch; /* where a kernel's own scratch memory begins in the thread's */
   int64_t thread_bytes;

@@ -375,6 +375,8 @@ typedef struct aclpy_chain_desc {
   const aclpy_part_desc *parts; /* one a step; copied */
   int32_t n_clashes;
   const aclpy_clash *clashes; /* copied */
+  /* NULL, or one step of the same outcome that is run instead: then there are no blocks and no parts. Copied. */
+  const aclpy_step_desc *whole;
 } aclpy_chain_desc;
 
 typedef struct aclpy_plan_desc {

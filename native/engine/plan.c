@@ -30,8 +30,7 @@ static bool shape_fits_(const aclpy_kernel_shape *shape) {
   return true;
 }
 
-static int32_t check_step_(const aclpy_plan_desc *desc, int32_t index) {
-  const aclpy_step_desc *step = &desc->steps[index];
+static int32_t check_step_(const aclpy_plan_desc *desc, const aclpy_step_desc *step, int32_t index) {
   if ((step->run == NULL) == (step->call == NULL))
     return refuse_(desc, "neither or both of kernel and call in step", index);
   if (step->n_operands < 0 || step->n_operands > ACLPY_MAX_ARGS)
@@ -62,7 +61,7 @@ static int32_t check_(const aclpy_plan_desc *desc) {
     if (read < 0 || read >= desc->n_slots || write < 0 || write >= desc->n_slots) return refuse_(desc, "hazard", i);
   }
   for (int32_t i = 0; i < desc->n_steps; i++) {
-    int32_t status = check_step_(desc, i);
+    int32_t status = check_step_(desc, &desc->steps[i], i);
     if (status != ACLPY_ACL_SUCCESS) return status;
   }
   if (desc->n_chains < 0 || desc->n_chains > MOST_STEPS || (desc->n_chains > 0 && desc->chains == NULL)) {
@@ -71,6 +70,9 @@ static int32_t check_(const aclpy_plan_desc *desc) {
   for (int32_t i = 0; i < desc->n_chains; i++) {
     const char *fault = eng_chain_fault(desc, &desc->chains[i]);
     if (fault != NULL) return refuse_(desc, fault, i);
+    const aclpy_step_desc *whole = desc->chains[i].whole;
+    int32_t status = whole == NULL ? ACLPY_ACL_SUCCESS : check_step_(desc, whole, desc->chains[i].first_step);
+    if (status != ACLPY_ACL_SUCCESS) return status;
   }
   return ACLPY_ACL_SUCCESS;
 }

@@ -47,8 +47,20 @@ static int32_t run_call_(const struct eng_plan *plan, const aclpy_step_desc *ste
   return status;
 }
 
-static int32_t run_chain_(const struct eng_plan *plan, const struct eng_chain *chain, const uintptr_t *address,
-                          uintptr_t workspace) {
+static int32_t run_step_(const struct eng_plan *plan, const aclpy_step_desc *step, struct eng_stream *stream,
+                         const uintptr_t *address, uintptr_t workspace) {
+  aclpy_kernel_args args = {.parts = 1};
+  for (int32_t operand = 0; operand < step->n_operands; operand++) {
+    const aclpy_operand *place = &step->operands[operand];
+    uintptr_t base = place->base == ACLPY_BASE_WORKSPACE ? workspace : address[place->base];
+    args.addr[operand] = (unsigned char *)(base + (uintptr_t)place->byte_offset);
+  }
+  return step->run != NULL ? run_kernel_(plan, step, stream, &args) : run_call_(plan, step, &args);
+}
+
+static int32_t run_chain_(const struct eng_plan *plan, const struct eng_chain *chain, struct eng_stream *stream,
+                          const uintptr_t *address, uintptr_t workspace) {
+  if (chain->desc.whole != NULL) return run_step_(plan, chain->desc.whole, stream, address, workspace);
   bool large = chain->cost_ns >= PARALLEL_NS;
   if (eng_chain_run(plan, chain, address, workspace, large)) return ACLPY_ACL_SUCCESS;
   return no_scratch_(plan, chain->thread_bytes);
@@ -63,19 +75,13 @@ int32_t eng_plan_run(const struct eng_plan *plan, struct eng_stream *stream, con
     if (chain < chains_end && chain->desc.first_step == i) {
       const struct eng_chain *here = chain++;
       if (eng_chain_apart(plan, here, address)) {
-        int32_t status = run_chain_(plan, here, address, workspace);
+        int32_t status = run_chain_(plan, here, stream, address, workspace);
         if (status != ACLPY_ACL_SUCCESS) return status;
         i += here->desc.n_steps - 1;
         continue;
       }
     }
-    aclpy_kernel_args args = {.parts = 1};
-    for (int32_t operand = 0; operand < step->n_operands; operand++) {
-      const aclpy_operand *place = &step->operands[operand];
-      uintptr_t base = place->base == ACLPY_BASE_WORKSPACE ? workspace : address[place->base];
-      args.addr[operand] = (unsigned char *)(base + (uintptr_t)place->byte_offset);
-    }
-    int32_t status = step->run != NULL ? run_kernel_(plan, step, stream, &args) : run_call_(plan, step, &args);
+    int32_t status = run_step_(plan, step, stream, address, workspace);
     if (status != ACLPY_ACL_SUCCESS) return status;
   }
   return ACLPY_ACL_SUCCESS;

@@ -82,7 +82,7 @@ struct eng_stream {
   uint32_t branch;               /* of the graph */
   struct eng_update *update;     /* while GATE_UPDATE */
   struct eng_reporter *reporter; /* where callbacks go; under the reporters' lock */
-  bool host_functions;           /* aclrtLaunchHostFunc was used */
+  atomic_bool host_functions;    /* aclrtLaunchHostFunc was used */
   atomic_int blocking_callbacks; /* queued ones that the stream will wait for */
   bool limited;                  /* counted against the device's number of streams */
   bool stop_on_failure;

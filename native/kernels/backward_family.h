@@ -11,13 +11,18 @@
 /* A tile holds two operands. */
 enum { FN(tile_element_bytes) = 2 * sizeof(REAL) };
 
+static void FN(backward_rows)(aclpy_geometry *g, const aclpy_kernel_args *args, int32_t pass, int64_t begin,
+                              int64_t end, int logarithm) {
+  aclpy_geometry_whole(g, args);
+  if (g->mode == ACLPY_ROWS) FN(rows_run)(g, args, begin, end, logarithm);
+  if (g->mode == ACLPY_ROW_CHUNKS) FN(row_chunks_run)(g, args, pass, begin, end, logarithm);
+}
+
 static void FN(backward_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch,
                              int logarithm) {
   aclpy_geometry g;
   if (aclpy_geometry_make(&g, args->params, sizeof(REAL), 2, sizeof(STORED), 3) != 0) return;
-  aclpy_geometry_whole(&g, args);
-  if (g.mode == ACLPY_ROWS) FN(rows_run)(&g, args, begin, end, logarithm);
-  if (g.mode == ACLPY_ROW_CHUNKS) FN(row_chunks_run)(&g, args, pass, begin, end, logarithm);
+  FN(backward_rows)(&g, args, pass, begin, end, logarithm);
   if (g.mode == ACLPY_TILES) FN(tiles_run)(&g, args, begin, end, scratch, logarithm);
   if (g.mode == ACLPY_TILE_CHUNKS) FN(tile_chunks_run)(&g, args, pass, begin, end, logarithm);
 }
@@ -31,13 +36,45 @@ static void FN(log_softmax_backward_run)(const aclpy_kernel_args *args, int32_t 
   FN(backward_run)(args, pass, begin, end, scratch, 1);
 }
 
+static void FN(pitched_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, int logarithm) {
+  aclpy_geometry g;
+  if (aclpy_geometry_pitched(&g, args->params, sizeof(REAL), 2, sizeof(STORED), 3) != 0) return;
+  FN(backward_rows)(&g, args, pass, begin, end, logarithm);
+}
+static void FN(softmax_backward_pitched_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
+                                             void *scratch) {
+  (void)scratch;
+  FN(pitched_run)(args, pass, begin, end, 0);
+}
+static void FN(log_softmax_backward_pitched_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin,
+                                                 int64_t end, void *scratch) {
+  (void)scratch;
+  FN(pitched_run)(args, pass, begin, end, 1);
+}
+
+static int32_t FN(plan_of)(const aclpy_geometry *g, aclpy_kernel_shape *shape, int logarithm) {
+  shape->thread_scratch_bytes = FN(tile_copies)(g) ? g->rows * g->stride * (int64_t)FN(tile_element_bytes) : 0;
+  const double each = aclpy_backward_cost(sizeof(STORED), logarithm, g->streaming);
+  return aclpy_reduction_plan(g, shape, each, sizeof(double));
+}
 static int32_t FN(backward_plan_as)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape, int logarithm) {
   aclpy_geometry g;
   memset(shape, 0, sizeof *shape);
   if (n_params != 3 || aclpy_geometry_make(&g, params, sizeof(REAL), 2, sizeof(STORED), 3) != 0) return -1;
-  shape->thread_scratch_bytes = FN(tile_copies)(&g) ? g.rows * g.stride * (int64_t)FN(tile_element_bytes) : 0;
-  const double each = aclpy_backward_cost(sizeof(STORED), logarithm, g.streaming);
-  return aclpy_reduction_plan(&g, shape, each, sizeof(double));
+  return FN(plan_of)(&g, shape, logarithm);
+}
+static int32_t FN(pitched_plan_as)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape, int logarithm) {
+  aclpy_geometry g;
+  memset(shape, 0, sizeof *shape);
+  if (n_params != 5 || aclpy_geometry_pitched(&g, params, sizeof(REAL), 2, sizeof(STORED), 3) != 0) return -1;
+  return FN(plan_of)(&g, shape, logarithm);
+}
+static int32_t FN(softmax_backward_pitched_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
+  return FN(pitched_plan_as)(params, n_params, shape, 0);
+}
+static int32_t FN(log_softmax_backward_pitched_plan)(const int64_t *params, int32_t n_params,
+                                                     aclpy_kernel_shape *shape) {
+  return FN(pitched_plan_as)(params, n_params, shape, 1);
 }
 static int32_t FN(softmax_backward_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
   return FN(backward_plan_as)(params, n_params, shape, 0);

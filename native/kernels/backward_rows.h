@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: backward of softmax and log-softmax over contiguous rows, whole or in chunks. ACLPY_T names the instance.
+ * Template: backward of softmax and log-softmax over dense rows, whole or in chunks. ACLPY_T names the instance.
  *
  * softmax: out = y * (g - sum(g * y)); log-softmax: out = g - exp(y) * sum(g). Both passes read the tensors as
  * stored (a row stays in cache between them), so no scratch is needed and out may be g or y. Sums have double
@@ -124,16 +124,17 @@ ACLPY_INLINE int64_t FN(out_quad)(const STORED *g, const STORED *y, STORED *out,
 
 /* Row `at` is written while the sum of the row behind it is made, so that reading and writing overlap. The sum has
  * the same steps as row_sum. */
-ACLPY_INLINE double FN(rows_step)(const FN(operands) * p, int64_t at, int64_t n, FN(total) sum, int logarithm,
-                                  int streaming) {
-  const STORED *g = p->g + at, *y = p->y + at;
-  STORED *out = p->out + at;
+ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t row, FN(total) sum,
+                                  int logarithm, int streaming) {
+  const int64_t n = geometry->n, *pitch = geometry->pitch;
+  const STORED *g = p->g + row * pitch[0], *y = p->y + row * pitch[1];
+  STORED *out = p->out + row * pitch[2];
   const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
   double total = 0.0;
   int64_t done = streaming ? aclpy_to_line(out, (int64_t)sizeof(STORED), n) : 0;
   FN(row_out)(g, y, out, done, sum, logarithm, 0);
   for (int64_t first = 0; first < n; first += ACLPY_BLOCK) {
-    const STORED *h = g + n + first, *z = y + n + first;
+    const STORED *h = g + pitch[0] + first, *z = y + pitch[1] + first;
     const int64_t m = aclpy_min_i64(ACLPY_BLOCK, n - first);
     FN(sums) s;
     FN(sums_begin)(&s);
@@ -152,14 +153,14 @@ ACLPY_INLINE double FN(rows_step)(const FN(operands) * p, int64_t at, int64_t n,
 
 ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
                                   int logarithm, int streaming) {
-  const int64_t n = geometry->n;
+  const int64_t n = geometry->n, *pitch = geometry->pitch, last = end - 1;
   if (begin >= end) return;
-  double sum = FN(row_sum)(p->g + begin * n, p->y + begin * n, n, logarithm);
-  for (int64_t i = begin; i + 1 < end; ++i) {
-    sum = FN(rows_step)(p, i * n, n, FN(total_of)(sum), logarithm, streaming);
+  double sum = FN(row_sum)(p->g + begin * pitch[0], p->y + begin * pitch[1], n, logarithm);
+  for (int64_t i = begin; i < last; ++i) {
+    sum = FN(rows_step)(geometry, p, i, FN(total_of)(sum), logarithm, streaming);
   }
-  const int64_t at = (end - 1) * n;
-  FN(row_out)(p->g + at, p->y + at, p->out + at, n, FN(total_of)(sum), logarithm, streaming);
+  FN(row_out)(p->g + last * pitch[0], p->y + last * pitch[1], p->out + last * pitch[2], n, FN(total_of)(sum), logarithm,
+              streaming);
 }
 
 static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args, int64_t begin, int64_t end,
@@ -186,12 +187,13 @@ static void FN(row_chunks_run)(const aclpy_geometry *geometry, const aclpy_kerne
       continue;
     }
     const int64_t row = i / geometry->chunks, first = i % geometry->chunks * geometry->chunk;
-    const int64_t at = row * geometry->n + first;
+    const STORED *g = p.g + row * geometry->pitch[0] + first, *y = p.y + row * geometry->pitch[1] + first;
+    STORED *out = p.out + row * geometry->pitch[2] + first;
     const int64_t n = aclpy_min_i64(geometry->chunk, geometry->n - first);
     if (pass == 0) {
-      sum[i] = FN(row_sum)(p.g + at, p.y + at, n, logarithm);
+      sum[i] = FN(row_sum)(g, y, n, logarithm);
     } else {
-      FN(row_out)(p.g + at, p.y + at, p.out + at, n, FN(total_of)(total[row]), logarithm, p.streaming);
+      FN(row_out)(g, y, out, n, FN(total_of)(total[row]), logarithm, p.streaming);
     }
   }
   if (p.streaming) aclpy_stream_fence();

@@ -21,6 +21,7 @@ enum { ACLPY_ROWS = 0, ACLPY_ROW_CHUNKS, ACLPY_TILES, ACLPY_TILE_CHUNKS };
 enum { ACLPY_BLOCK = 2048, ACLPY_ROW_CHUNK = 16384, ACLPY_TILE_MAX = 512, ACLPY_CHUNK_ELEMENTS = 65536 };
 enum { ACLPY_TILE_NARROW = 64 /* columns of a tile below which reading twice is cheaper */ };
 enum { ACLPY_TILE_SMALL = 1 << 20 /* elements of two operands that stay in the caches between two readings */ };
+enum { ACLPY_PITCHES = 3 };
 enum { ACLPY_SCRATCH_MAX = 512 * 1024, ACLPY_SCRATCH_GOOD = 256 * 1024 };
 
 typedef struct aclpy_geometry {
@@ -36,6 +37,7 @@ typedef struct aclpy_geometry {
   int64_t tiles;
   int64_t chunk; /* virtual rows of a chunk */
   int64_t chunks;
+  int64_t pitch[ACLPY_PITCHES]; /* where inner == 1: elements between the rows of each operand, the result last */
 } aclpy_geometry;
 
 ACLPY_INLINE int64_t aclpy_round16(int64_t x) { return (x + 15) / 16 * 16; }
@@ -100,6 +102,21 @@ ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, i
     aclpy_geometry_tiles_(g, real_bytes, held);
   }
   g->chunks = aclpy_ceil_div(g->rows, g->chunk);
+  for (int k = 0; k < ACLPY_PITCHES; ++k) g->pitch[k] = g->n;
+  return 0;
+}
+
+/* Dense rows that lie anywhere: params [outer, n, elements from row to row of each of the `tensors` operands]. */
+ACLPY_INLINE int aclpy_geometry_pitched(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t held,
+                                        int64_t stored_bytes, int64_t tensors) {
+  const int64_t dense[3] = {params[0], params[1], 1};
+  if (aclpy_geometry_make(g, dense, real_bytes, held, stored_bytes, tensors) != 0) return -1;
+  for (int64_t k = 0; k < tensors; ++k) {
+    int64_t bytes;
+    if (__builtin_mul_overflow(params[2 + k], stored_bytes, &bytes)) return -1;
+    if (__builtin_mul_overflow(bytes, g->outer, &bytes)) return -1;
+    g->pitch[k] = params[2 + k];
+  }
   return 0;
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * softmax and log_softmax: params [outer, n, inner]; y may be x.
+ * softmax_pitched and log_softmax_pitched: params [rows, n, elements from row to row of x, of y]; the bits of the
+ * above.
  *
  * y = exp(x - max) / sum, or (x - max) - log(sum); max and sum over n. One exp an element where a row (or a tile of
  * columns) is held in cache between the passes, two where it is too long for that.
@@ -22,12 +24,22 @@
 #define ACLPY_T f64
 #include "softmax_family.h"
 
-ACLPY_KERNELS(softmax) = {{"softmax", "f32", ACLPY_ISA_NAME, softmax_run_f32, forward_plan_f32},
-                          {"softmax", "f16", ACLPY_ISA_NAME, softmax_run_f16, forward_plan_f16},
-                          {"softmax", "bf16", ACLPY_ISA_NAME, softmax_run_bf16, forward_plan_bf16},
-                          {"softmax", "f64", ACLPY_ISA_NAME, softmax_run_f64, forward_plan_f64},
-                          {"log_softmax", "f32", ACLPY_ISA_NAME, log_softmax_run_f32, forward_plan_f32},
-                          {"log_softmax", "f16", ACLPY_ISA_NAME, log_softmax_run_f16, forward_plan_f16},
-                          {"log_softmax", "bf16", ACLPY_ISA_NAME, log_softmax_run_bf16, forward_plan_bf16},
-                          {"log_softmax", "f64", ACLPY_ISA_NAME, log_softmax_run_f64, forward_plan_f64},
+#define ROW_(name, plan, dtype) {#name, #dtype, ACLPY_ISA_NAME, name##_run_##dtype, plan##_##dtype}
+
+ACLPY_KERNELS(softmax) = {ROW_(softmax, forward_plan, f32),
+                          ROW_(softmax, forward_plan, f16),
+                          ROW_(softmax, forward_plan, bf16),
+                          ROW_(softmax, forward_plan, f64),
+                          ROW_(log_softmax, forward_plan, f32),
+                          ROW_(log_softmax, forward_plan, f16),
+                          ROW_(log_softmax, forward_plan, bf16),
+                          ROW_(log_softmax, forward_plan, f64),
+                          ROW_(softmax_pitched, pitched_plan, f32),
+                          ROW_(softmax_pitched, pitched_plan, f16),
+                          ROW_(softmax_pitched, pitched_plan, bf16),
+                          ROW_(softmax_pitched, pitched_plan, f64),
+                          ROW_(log_softmax_pitched, pitched_plan, f32),
+                          ROW_(log_softmax_pitched, pitched_plan, f16),
+                          ROW_(log_softmax_pitched, pitched_plan, bf16),
+                          ROW_(log_softmax_pitched, pitched_plan, f64),
                           {0}};

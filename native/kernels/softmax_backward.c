@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * softmax_backward and log_softmax_backward: params [outer, n, inner]; out may be gradOutput or output.
+ * softmax_backward_pitched and log_softmax_backward_pitched: params [rows, n, elements from row to row of each operand,
+ * the result last]; the bits of the above.
  */
 #include <float.h>
 #include <math.h>
@@ -22,7 +24,20 @@
 
 #define ROW_(name, dtype) {#name, #dtype, ACLPY_ISA_NAME, name##_run_##dtype, name##_plan_##dtype}
 
-ACLPY_KERNELS(softmax_backward) = {
-    ROW_(softmax_backward, f32),      ROW_(softmax_backward, f16),     ROW_(softmax_backward, bf16),
-    ROW_(softmax_backward, f64),      ROW_(log_softmax_backward, f32), ROW_(log_softmax_backward, f16),
-    ROW_(log_softmax_backward, bf16), ROW_(log_softmax_backward, f64), {0}};
+ACLPY_KERNELS(softmax_backward) = {ROW_(softmax_backward, f32),
+                                   ROW_(softmax_backward, f16),
+                                   ROW_(softmax_backward, bf16),
+                                   ROW_(softmax_backward, f64),
+                                   ROW_(log_softmax_backward, f32),
+                                   ROW_(log_softmax_backward, f16),
+                                   ROW_(log_softmax_backward, bf16),
+                                   ROW_(log_softmax_backward, f64),
+                                   ROW_(softmax_backward_pitched, f32),
+                                   ROW_(softmax_backward_pitched, f16),
+                                   ROW_(softmax_backward_pitched, bf16),
+                                   ROW_(softmax_backward_pitched, f64),
+                                   ROW_(log_softmax_backward_pitched, f32),
+                                   ROW_(log_softmax_backward_pitched, f16),
+                                   ROW_(log_softmax_backward_pitched, bf16),
+                                   ROW_(log_softmax_backward_pitched, f64),
+                                   {0}};

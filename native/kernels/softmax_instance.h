@@ -3,13 +3,18 @@
  */
 #include "../simd/instance.h"
 
+static void FN(forward_rows)(aclpy_geometry *g, const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
+                             void *scratch, int logarithm) {
+  aclpy_geometry_whole(g, args);
+  if (g->mode == ACLPY_ROWS) FN(rows_run)(g, args, begin, end, scratch, logarithm);
+  if (g->mode == ACLPY_ROW_CHUNKS) FN(row_chunks_run)(g, args, pass, begin, end, logarithm);
+}
+
 static void FN(forward_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch,
                             int logarithm) {
   aclpy_geometry g;
   if (aclpy_geometry_make(&g, args->params, sizeof(REAL), 1, sizeof(STORED), 2) != 0) return;
-  aclpy_geometry_whole(&g, args);
-  if (g.mode == ACLPY_ROWS) FN(rows_run)(&g, args, begin, end, scratch, logarithm);
-  if (g.mode == ACLPY_ROW_CHUNKS) FN(row_chunks_run)(&g, args, pass, begin, end, logarithm);
+  FN(forward_rows)(&g, args, pass, begin, end, scratch, logarithm);
   if (g.mode == ACLPY_TILES) FN(tiles_run)(&g, args, begin, end, scratch, logarithm);
   if (g.mode == ACLPY_TILE_CHUNKS) FN(tile_chunks_run)(&g, args, pass, begin, end, scratch, logarithm);
 }
@@ -22,13 +27,37 @@ static void FN(log_softmax_run)(const aclpy_kernel_args *args, int32_t pass, int
   FN(forward_run)(args, pass, begin, end, scratch, 1);
 }
 
+static void FN(pitched_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch,
+                            int logarithm) {
+  aclpy_geometry g;
+  if (aclpy_geometry_pitched(&g, args->params, sizeof(REAL), 1, sizeof(STORED), 2) != 0) return;
+  FN(forward_rows)(&g, args, pass, begin, end, scratch, logarithm);
+}
+static void FN(softmax_pitched_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
+                                    void *scratch) {
+  FN(pitched_run)(args, pass, begin, end, scratch, 0);
+}
+static void FN(log_softmax_pitched_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
+                                        void *scratch) {
+  FN(pitched_run)(args, pass, begin, end, scratch, 1);
+}
+
+static int32_t FN(plan_of)(const aclpy_geometry *g, aclpy_kernel_shape *shape) {
+  const int64_t row = g->mode == ACLPY_ROWS ? 2 * g->n : 0; /* a part of a larger problem streams, too */
+  const int64_t tile = g->mode == ACLPY_TILES ? g->rows : g->mode == ACLPY_TILE_CHUNKS ? g->chunk : 0;
+  shape->thread_scratch_bytes = (row + tile * g->stride) * (int64_t)sizeof(REAL);
+  const double each = aclpy_forward_cost(sizeof(STORED), g->streaming);
+  return aclpy_reduction_plan(g, shape, each, sizeof(double) + sizeof(REAL));
+}
 static int32_t FN(forward_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
   aclpy_geometry g;
   memset(shape, 0, sizeof *shape);
   if (n_params != 3 || aclpy_geometry_make(&g, params, sizeof(REAL), 1, sizeof(STORED), 2) != 0) return -1;
-  const int64_t row = g.mode == ACLPY_ROWS ? 2 * g.n : 0; /* a part of a larger problem streams, too */
-  const int64_t tile = g.mode == ACLPY_TILES ? g.rows : g.mode == ACLPY_TILE_CHUNKS ? g.chunk : 0;
-  shape->thread_scratch_bytes = (row + tile * g.stride) * (int64_t)sizeof(REAL);
-  const double each = aclpy_forward_cost(sizeof(STORED), g.streaming);
-  return aclpy_reduction_plan(&g, shape, each, sizeof(double) + sizeof(REAL));
+  return FN(plan_of)(&g, shape);
+}
+static int32_t FN(pitched_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
+  aclpy_geometry g;
+  memset(shape, 0, sizeof *shape);
+  if (n_params != 4 || aclpy_geometry_pitched(&g, params, sizeof(REAL), 1, sizeof(STORED), 2) != 0) return -1;
+  return FN(plan_of)(&g, shape);
 }

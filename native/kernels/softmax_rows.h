@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: softmax and log-softmax of contiguous rows, whole or in chunks. ACLPY_T names the instance.
+ * Template: softmax and log-softmax of dense rows, whole or in chunks. ACLPY_T names the instance.
  *
  * Sums of exponentials run in double lanes: beside a term of 1 the small ones must not be lost (accumulate.h).
  */
@@ -159,19 +159,20 @@ ACLPY_INLINE double FN(rows_step)(const STORED *next, REAL *next_max, const STOR
 
 /* Rows [begin, end). Exponentials wait in y itself, or in scratch (two rows of it, in turn) where y is not to be
  * touched twice: streamed past the caches, or of a narrower type. */
-ACLPY_INLINE void FN(rows_run_as)(const STORED *x, STORED *y, int64_t n, int64_t begin, int64_t end, REAL *scratch,
-                                  int logarithm, int streaming) {
+ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end,
+                                  REAL *scratch, int logarithm, int streaming) {
+  const int64_t n = g->n, from = g->pitch[0], to = g->pitch[1];
   FN(pending) before = {0};
-  REAL max = begin < end ? FN(row_max)(x + begin * n, n) : 0, next_max = 0;
+  REAL max = begin < end ? FN(row_max)(x + begin * from, n) : 0, next_max = 0;
   for (int64_t row = begin; row < end; ++row) {
-    const STORED *here = x + row * n, *next = row + 1 < end ? here + n : here;
+    const STORED *here = x + row * from, *next = row + 1 < end ? here + from : here;
     REAL *e = scratch + (row & 1) * n;
 #if PLAIN
-    if (!streaming) e = y + row * n;
+    if (!streaming) e = y + row * to;
 #endif
     const double sum = FN(rows_step)(next, &next_max, here, e, n, max, &before, logarithm);
     const REAL factor = (REAL)(logarithm ? aclpy_log_f64(sum) : 1.0 / sum);
-    const FN(pending) now = {e, here, y + row * n, n, 0, max, factor, streaming};
+    const FN(pending) now = {e, here, y + row * to, n, 0, max, factor, streaming};
     before = now;
     FN(pending_begin)(&before, logarithm);
     max = next_max;
@@ -185,9 +186,9 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
   STORED *y = (STORED *)args->addr[1];
   const int streaming = g->streaming && args->addr[0] != args->addr[1];
   if (logarithm) {
-    FN(rows_run_as)(x, y, g->n, begin, end, scratch, 1, streaming);
+    FN(rows_run_as)(g, x, y, begin, end, scratch, 1, streaming);
   } else {
-    FN(rows_run_as)(x, y, g->n, begin, end, scratch, 0, streaming);
+    FN(rows_run_as)(g, x, y, begin, end, scratch, 0, streaming);
   }
   if (streaming) aclpy_stream_fence();
 }
@@ -198,7 +199,7 @@ static void FN(row_chunks_reduce)(const aclpy_geometry *g, const aclpy_kernel_ar
   REAL *max = (REAL *)(void *)(sum + g->outer * (g->chunks + 1));
   for (int64_t i = begin; i < end; ++i) {
     const int64_t first = i % g->chunks * g->chunk;
-    const STORED *x = (const STORED *)args->addr[0] + i / g->chunks * g->n + first;
+    const STORED *x = (const STORED *)args->addr[0] + i / g->chunks * g->pitch[0] + first;
     const int64_t n = aclpy_min_i64(g->chunk, g->n - first);
     max[i] = FN(row_max)(x, n);
     sum[i] = FN(row_exp)(x, n, max[i] == (REAL)-INFINITY ? 0 : max[i]);
@@ -230,8 +231,8 @@ static void FN(row_chunks_write)(const aclpy_geometry *g, const aclpy_kernel_arg
   const int streaming = g->streaming && args->addr[0] != args->addr[1];
   for (int64_t i = begin; i < end; ++i) {
     const int64_t row = i / g->chunks, first = i % g->chunks * g->chunk;
-    const STORED *x = (const STORED *)args->addr[0] + row * g->n + first;
-    STORED *y = (STORED *)args->addr[1] + row * g->n + first;
+    const STORED *x = (const STORED *)args->addr[0] + row * g->pitch[0] + first;
+    STORED *y = (STORED *)args->addr[1] + row * g->pitch[1] + first;
     const int64_t n = aclpy_min_i64(g->chunk, g->n - first);
     if (logarithm) {
       FN(row_offset)(x, y, n, max[row], (REAL)sum[row], streaming);

@@ -39,6 +39,7 @@ struct plan_parts {
   aclpy_clash clash;
   aclpy_chain_desc chain;
   aclpy_plan_desc desc;
+  aclpy_step_desc whole;
 };
 
 static aclpy_step_desc step_(aclpy_kernel_run run, int32_t from, int32_t to) {
@@ -79,6 +80,24 @@ static void describe(struct plan_parts *p, int32_t same_layout) {
   p->desc.chains = &p->chain;
 }
 
+/* What both steps do, in one launch. */
+static void both_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {
+  (void)pass;
+  memset(scratch, 0x5a, 64);
+  const float *in = (const float *)(const void *)args->addr[0];
+  float *out = (float *)(void *)args->addr[1];
+  for (int64_t i = begin; i < end; i++) out[i] = in[i] * 2.0f + (float)(args->params[1] + i) + 0.5f;
+  atomic_fetch_add(&part_launches, 1);
+}
+
+static void describe_whole(struct plan_parts *p, int32_t same_layout) {
+  describe(p, same_layout);
+  p->whole = step_(both_run, 0, 1);
+  p->chain.whole = &p->whole;
+  p->chain.parts = NULL;
+  p->chain.n_digits = 0;
+}
+
 static aclpy_handle tensor_at(uintptr_t address) {
   const int64_t dims[1] = {N};
   aclpy_handle tensor = 0;
@@ -86,8 +105,10 @@ static aclpy_handle tensor_at(uintptr_t address) {
   return tensor;
 }
 
-/* Runs the plan with `out` so many elements behind `in`, in one allocation; checks every element. */
-static void run_at(const aclpy_plan_desc *desc, int64_t behind, bool in_blocks) {
+/* Runs the plan with `out` so many elements behind `in`, in one allocation; checks every element. `launches` of blocks,
+ * or of what stands for the chain; 0: the steps one after the other. */
+static void run_at(const aclpy_plan_desc *desc, int64_t behind, int launches) {
+  const bool in_blocks = launches > 0;
   aclpy_handle plan = 0, stream = 0;
   uintptr_t memory = 0, workspace = 0;
   CHECK_EQUAL(aclpy_plan_create(desc, &plan), 0);
@@ -99,10 +120,10 @@ static void run_at(const aclpy_plan_desc *desc, int64_t behind, bool in_blocks) 
   for (int i = 0; i < N; i++) in[i] = (float)(i % 97);
   aclpy_handle from = tensor_at((uintptr_t)in), to = tensor_at((uintptr_t)out);
   aclpy_handle executor = aclpy_executor_new(plan, from, to, 0, 0);
-  int launches = atomic_load(in_blocks ? &part_launches : &whole_launches);
+  int before = atomic_load(in_blocks ? &part_launches : &whole_launches);
   CHECK_EQUAL(aclpy_execute(op_id, workspace, BYTES, executor, stream), 0);
   CHECK_EQUAL(aclpy_stream_synchronize(0, stream), 0);
-  CHECK_EQUAL(atomic_load(in_blocks ? &part_launches : &whole_launches) - launches, in_blocks ? GROUPS * 16 : 1);
+  CHECK_EQUAL(atomic_load(in_blocks ? &part_launches : &whole_launches) - before, in_blocks ? launches : 1);
   for (int i = 0; i < N; i++) CHECK(out[i] == (float)(i % 97) * 2.0f + (float)i + 0.5f);
   /* Blocks leave the workspace alone. */
   CHECK((((const unsigned char *)workspace)[0] == 0xff) == in_blocks);
@@ -119,23 +140,33 @@ static void blocks_on_any_number_of_threads(void) {
   for (int32_t threads = 1; threads <= 4; threads++) {
     CHECK_EQUAL(aclpy_set_thread_count(threads), 0);
     describe(&p, 0);
-    run_at(&p.desc, N, true);
+    run_at(&p.desc, N, GROUPS * 16);
   }
 }
 
 static void overlapping_memory_is_done_step_by_step(void) {
   struct plan_parts p;
   describe(&p, 0);
-  run_at(&p.desc, 0, false);
-  run_at(&p.desc, 1, false);
-  run_at(&p.desc, N - 1, false);
+  run_at(&p.desc, 0, 0);
+  run_at(&p.desc, 1, 0);
+  run_at(&p.desc, N - 1, 0);
   describe(&p, 1);
-  run_at(&p.desc, 0, true); /* the same layout in the same place */
-  run_at(&p.desc, 1, false);
+  run_at(&p.desc, 0, GROUPS * 16); /* the same layout in the same place */
+  run_at(&p.desc, 1, 0);
+}
+
+static void one_launch_stands_for_the_steps(void) {
+  struct plan_parts p;
+  describe_whole(&p, 0);
+  run_at(&p.desc, N, 1);
+  run_at(&p.desc, 0, 0); /* memory in common: step by step */
+  run_at(&p.desc, 1, 0);
+  describe_whole(&p, 1);
+  run_at(&p.desc, 0, 1);
 }
 
 static void descriptions_that_make_no_sense_are_refused(void) {
-  for (int fault = 0; fault < 9; fault++) {
+  for (int fault = 0; fault < 12; fault++) {
     struct plan_parts p;
     describe(&p, 0);
     if (fault == 0) p.chain.first_step = 1;
@@ -147,6 +178,10 @@ static void descriptions_that_make_no_sense_are_refused(void) {
     if (fault == 6) p.parts[0].operands[1].scratch = p.chain.scratch_bytes;
     if (fault == 7) p.parts[1].position = 2;
     if (fault == 8) p.clash.written_slot = 2;
+    if (fault == 9) p.chain.parts = NULL;
+    if (fault >= 10) describe_whole(&p, 0);
+    if (fault == 10) p.whole.run = NULL;
+    if (fault == 11) p.chain.n_steps = 3;
     aclpy_handle plan = 0;
     CHECK_EQUAL(aclpy_plan_create(&p.desc, &plan), ACLPY_ACLNN_ERR_INNER);
     CHECK_CONTAINS(aclpy_error_last()->got, "of chain");
@@ -154,14 +189,12 @@ static void descriptions_that_make_no_sense_are_refused(void) {
   CHECK_EQUAL(aclpy_live_count("plan"), 0);
 }
 
-static void no_memory_for_a_chain_leaves_nothing_behind(void) {
-  struct plan_parts p;
-  describe(&p, 0);
+static void no_memory_leaves_nothing_behind(const struct plan_parts *p) {
   aclpy_handle plan = 0;
   int failures = 0;
   for (int64_t n = 1; plan == 0; n++) {
     CHECK_EQUAL(aclpy_fail_after("object", n), 0);
-    int32_t status = aclpy_plan_create(&p.desc, &plan);
+    int32_t status = aclpy_plan_create(&p->desc, &plan);
     CHECK((status == 0) == (plan != 0));
     if (status != 0) failures++;
   }
@@ -170,11 +203,20 @@ static void no_memory_for_a_chain_leaves_nothing_behind(void) {
   CHECK_EQUAL(aclpy_plan_release(plan), 0);
 }
 
+static void no_memory_for_a_chain_leaves_nothing_behind(void) {
+  struct plan_parts p;
+  describe(&p, 0);
+  no_memory_leaves_nothing_behind(&p);
+  describe_whole(&p, 0);
+  no_memory_leaves_nothing_behind(&p);
+}
+
 int main(void) {
   op_id = aclpy_operator_id("chained");
   CHECK_EQUAL(aclpy_set_device(0), 0);
   RUN(blocks_on_any_number_of_threads);
   RUN(overlapping_memory_is_done_step_by_step);
+  RUN(one_launch_stands_for_the_steps);
   RUN(descriptions_that_make_no_sense_are_refused);
   RUN(no_memory_for_a_chain_leaves_nothing_behind);
   aclpy_shutdown();

@@ -147,7 +147,7 @@ def view_of(device, shape, strides, dtype="float32"):
     ("shape", "strides", "out_strides", "out_dtype", "rows"),
     [
         pytest.param((128, 1024), (1, 128), (1024, 1), "float32", 16, id="gathers whole lines"),
-        pytest.param((128, 1024), (1024, 1), (1040, 1), "float32", 16, id="strided out"),
+        pytest.param((128, 1024), (1024, 1), (2080, 2), "float32", 16, id="strided out"),
         pytest.param((64, 4096), (4096, 1), (4096, 1), "float16", 4, id="cast of out"),
         pytest.param((2, 40, 512), (20480, 1, 40), (20480, 512, 1), "float32", 16, id="inner cut"),
         pytest.param((4, 8, 65536), (1, 262144, 4), (524288, 65536, 1), "float32", 0, id="no fit"),
@@ -159,6 +159,33 @@ def test_what_is_fused(device, shape, strides, out_strides, out_dtype, rows):
     chains = chains_of("Softmax", tensors, -1)
     assert [chain.rows for chain in chains] == ([rows] if rows else [])
     assert all(chain.scratch_bytes <= 512 * 1024 for chain in chains)
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "out_strides", "pitches"),
+    [
+        pytest.param((128, 1024), (1024, 1), (1040, 1), (1024, 1040), id="out"),
+        pytest.param((128, 1024), (1040, 1), (1024, 1), (1040, 1024), id="input"),
+        pytest.param((2, 3, 5), (27, 9, 1), (24, 8, 1), (9, 8), id="axes that join"),
+        pytest.param((2, 3, 5), (0, 0, 1), (24, 8, 1), (0, 8), id="a row repeated"),
+        pytest.param((2, 3, 5), (40, 9, 1), (24, 8, 1), None, id="axes that do not join"),
+        pytest.param((4, 5), (10, 2), (8, 1), None, id="gaps within rows"),
+        pytest.param((1, 5), (9, 1), (5, 1), None, id="dense after all"),
+    ],
+)
+def test_rows_at_a_pitch_are_not_copied(device, shape, strides, out_strides, pitches):
+    tensors = [view_of(device, shape, strides), view_of(device, shape, out_strides)]
+    chains = chains_of("Softmax", tensors, -1)
+    whole = [chain.whole.params for chain in chains if chain.whole is not None]
+    rows = int(np.prod(shape[:-1]))
+    assert whole == ([(rows, shape[-1], *pitches)] if pitches else [])
+
+
+def test_explain_tells_of_rows_that_are_not_copied(device):
+    tensors = [view_of(device, (128, 1024), (1040, 1)), view_of(device, (128, 1024), (1024, 1))]
+    text = make_plan(operator("Softmax").spec, [tensor.desc for tensor in tensors], [-1]).explain()
+    assert "steps 1-2 run together, without copies: softmax_pitched" in text
+    assert "1040, 1024 elements from row to row" in text
 
 
 def test_settings_and_explain_tell_of_blocks(device):

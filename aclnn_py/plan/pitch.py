@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that read and write dense rows where they are, so that no step has to copy them."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from aclnn_py.plan.steps import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aclnn_py.plan.parts import Rows
+    from aclnn_py.plan.steps import Operand
+
+__all__ = ["at_pitches"]
+
+# Kernels with params (rows, n, inner) that have a form with a pitch an operand.
+_PITCHED: Final = {
+    name: f"{name}_pitched"
+    for name in ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
+}
+
+
+def at_pitches(steps: Sequence[Step], inside: frozenset[int]) -> tuple[int, Step] | None:
+    """One launch that does what a kernel and the copies around it do.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+        Consecutive ones, of one shape.
+    inside : frozenset of int
+        Workspace items that only they touch.
+
+    Returns
+    -------
+    tuple of (int, Step) or None
+        The kernel's position among the steps and the launch that stands for all of them; None
+        where some copy does more than move dense rows closer or apart.
+    """
+    kernels = [number for number, step in enumerate(steps) if step.kernel in _PITCHED]
+    if len(kernels) != 1 or len(steps) == 1:
+        return None
+    step = steps[kernels[0]]
+    rows, n, inner = step.params
+    if inner != 1 or step.rows is None:
+        return None
+    operands = [*step.reads, step.write]
+    pitches = [n] * len(operands)
+    copies = [one for one in steps if one is not step]
+    for copy in copies:
+        found = _beside(copy, step.rows, inside)
+        if found is None:
+            return None
+        for index in found[0]:
+            operands[index], pitches[index] = found[1:]
+    pitched = Step(
+        name=step.name,
+        kernel=_PITCHED[step.kernel],
+        dtype=step.dtype,
+        reads=tuple(operands[:-1]),
+        write=operands[-1],
+        params=(rows, n, *pitches),
+        text=f"{rows} rows of {n}, {', '.join(map(str, pitches))} elements from row to row",
+    )
+    return kernels[0], pitched
+
+
+def _beside(
+    copy: Step, kernel: Rows, inside: frozenset[int]
+) -> tuple[list[int], Operand, int] | None:
+    """Operands of the kernel that `copy` makes dense or takes on, where they really lie: pitch."""
+    cut = copy.rows
+    if cut is None or not cut.copies or copy.kernel != "copy_strided":
+        return None
+    source, target = cut.places
+    *reads, write = kernel.places
+    indices = [index for index, place in enumerate(reads) if place.item == target.item]
+    if target.item in inside and indices:
+        pitch = _pitch(cut.shape, source.strides)
+        return None if pitch is None else (indices, copy.reads[0], pitch)
+    if source.item in inside and source.item == write.item:
+        pitch = _pitch(cut.shape, target.strides)
+        repeats = any(
+            size > 1 and step == 0 for size, step in zip(cut.shape, target.strides, strict=True)
+        )
+        return None if pitch is None or repeats else ([len(reads)], copy.write, pitch)
+    return None
+
+
+def _pitch(shape: tuple[int, ...], strides: tuple[int, ...]) -> int | None:
+    """Elements from one dense row to the next; None for anything but such rows."""
+    if shape[-1] > 1 and strides[-1] != 1:
+        return None
+    leading = [
+        (size, step) for size, step in zip(shape[:-1], strides[:-1], strict=True) if size > 1
+    ]
+    if not leading:
+        return shape[-1]
+    pitch = leading[-1][1]
+    for index, (_, step) in enumerate(leading[:-1]):
+        if step != pitch * prod(size for size, _ in leading[index + 1 :]):
+            return None
+    return pitch
