@@ -91,7 +91,7 @@ stubs: generate
 format: $(VENV)/.built ## ruff and, where installed, clang-format
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
 	@if command -v clang-format >/dev/null 2>&1; then \
-	  find native tests/native samples -name '*.[ch]' -exec clang-format -i {} + ; \
+	  find native tests/native tests/cuda samples \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cpp' \) -exec clang-format -i {} + ; \
 	else echo "clang-format is not installed: C files left as they are"; fi
 
 clean: ## build results and caches; keeps the environment
@@ -102,4 +102,4 @@ clean: ## build results and caches; keeps the environment
 distclean: clean ## the environment too
 	@rm -rf $(VENV)
 
-include tests/native/sanitize.mk tests/native/arm64.mk benchmarks/bench.mk
+include tests/native/sanitize.mk tests/native/arm64.mk tests/cuda/cuda.mk benchmarks/bench.mk

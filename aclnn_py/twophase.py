@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from operator import index
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from aclnn_native import ffi, lib
 from aclnn_py.backends import BACKENDS, NativePlan, operator_id
@@ -30,6 +30,7 @@ from aclnn_runtime import AclnnError, Buffer, Stream, raise_last
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from aclnn_py.backends.native_plan import Filler
     from aclnn_py.core.desc import TensorDesc
     from aclnn_py.core.extras import Algorithm, Extras
     from aclnn_py.core.spec import OpSpec
@@ -50,6 +51,8 @@ __all__ = [
 
 _PLANS_KEPT: Final = 4096
 _INLINE_TENSORS: Final = 4
+# The NumPy backend joins no chain, so it needs no shape.
+_FILLERS: Final = cast("Mapping[str, Filler]", {backend.name: backend for backend in BACKENDS})
 
 
 class _Operators(Mapping[str, "OpSpec"]):
@@ -210,7 +213,7 @@ class Operator:
         if entry is None:
             native = NativePlan(
                 self._plan([tensor.desc for tensor in known], values),
-                {backend.name: backend for backend in BACKENDS},
+                _FILLERS,
             )
             entry = self._remember(key, Entry(native))
         return entry, known
@@ -243,9 +246,7 @@ class Operator:
         key = self._key_of(layouts, values, same)
         entry = self.plans.get(key)
         if entry is None:
-            native = NativePlan(
-                self._plan(descs, values), {backend.name: backend for backend in BACKENDS}
-            )
+            native = NativePlan(self._plan(descs, values), _FILLERS)
             entry = self._remember(key, Entry(native))
         return entry
 

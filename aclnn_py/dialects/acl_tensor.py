@@ -49,7 +49,7 @@ def aclCreateTensor(
     dataType: aclDataType | DTypeLike | str,
     stride: Sequence[int] | None,
     offset: int,
-    format: aclFormat | int,  # noqa: A002  # the C parameter's name
+    format: aclFormat | int,  # the C parameter's name
     storageDims: Sequence[int] | None,
     tensorData: Buffer | int | None,
 ) -> Tensor:

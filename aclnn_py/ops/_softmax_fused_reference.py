@@ -80,9 +80,9 @@ _BINARY: Final[dict[str, Callable[[Any, Any], Any]]] = {
 }
 
 
-def _probability(p: Any) -> np.float32:
-    value = np.float32(np.asarray(p).reshape(-1)[0])
-    return np.float32(min(value, 1.0)) if value > 0.0 else np.float32(0.0)
+def _probability(p: Any) -> Any:
+    value = float(np.float32(np.asarray(p).reshape(-1)[0]))
+    return np.float32(min(value, 1.0) if value > 0.0 else 0.0)
 
 
 def _apply(name: str, alpha: float, beta: float, t: Any, operands: Sequence[Any]) -> Any:
@@ -105,7 +105,7 @@ def _apply(name: str, alpha: float, beta: float, t: Any, operands: Sequence[Any]
 def _stored(t: Any, target: DType) -> Any:
     """Float32 values rounded to a type, the way the kernels do it."""
     if target.name in ("INT8", "UINT8"):
-        limits = np.iinfo(target.numpy)  # type: ignore[arg-type]
+        limits = np.iinfo(target.numpy)  # type: ignore[type-var,arg-type]
         inside = np.clip(
             np.nan_to_num(t, nan=0.0, posinf=np.inf, neginf=-np.inf), limits.min, limits.max
         )

@@ -13,9 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = os.environ.get("ASCEND_HOME_PATH") or subprocess.run(
-    [sys.executable, "-m", "aclnn_py", "toolkit"], check=True, capture_output=True, text=True
-).stdout.strip()
+ROOT = (
+    os.environ.get("ASCEND_HOME_PATH")
+    or subprocess.run(
+        [sys.executable, "-m", "aclnn_py", "toolkit"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+)
 SUFFIX = ".dylib" if sys.platform == "darwin" else ".so"
 FLOAT, FORMAT_ND, HUGE_FIRST, HOST_TO_DEVICE, DEVICE_TO_HOST = 0, 2, 0, 1, 2
 
@@ -78,9 +81,7 @@ if worst > 1.2e-7:
     raise SystemExit("the result is wrong")
 
 # A refused call: a status, and a text that says what to do.
-status = opapi.aclnnSoftmaxGetWorkspaceSize(
-    x_tensor, 7, y_tensor, c.byref(size), c.byref(executor)
-)
+status = opapi.aclnnSoftmaxGetWorkspaceSize(x_tensor, 7, y_tensor, c.byref(size), c.byref(executor))
 print(status, (acl.aclGetRecentErrMsg() or b"").decode())
 if status != 161002:  # ACLNN_ERR_PARAM_INVALID
     raise SystemExit("axis 7 was taken")
