@@ -97,7 +97,10 @@ def _name(name: str) -> Any:
 
 
 def _slots(slots: tuple[Slot, ...], keep: list[object]) -> Any:
-    rows = [(_name(slot.name), slot.low_bytes, slot.high_bytes, _flags(slot)) for slot in slots]
+    rows = [
+        (_name(slot.name), slot.low_bytes, slot.high_bytes, _flags(slot), _text(slot.about, keep))
+        for slot in slots
+    ]
     array = ffi.new("aclpy_slot_desc[]", rows)
     keep.append(array)
     return array

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aclnn_py.core.errors import INNER_FIND_KERNEL, operator_error
-from aclnn_py.plan.checks import run_checks
+from aclnn_py.plan.checks import run_checks, shape_text
 from aclnn_py.plan.choose import Choice, NoImplementationError, choose
 from aclnn_py.plan.fuse import fuse
 from aclnn_py.plan.recipe import Recipe, check_storage
@@ -41,6 +41,8 @@ class Slot:
         Whether some step writes it.
     used : bool
         Whether some step touches it.
+    about : str
+        Type and shape, ``"FLOAT [8, 32]"``, for timelines.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Slot:
     captured: bool
     written: bool
     used: bool
+    about: str
 
 
 @dataclass(frozen=True)
@@ -187,10 +190,11 @@ def _slots(problem: Problem, steps: tuple[Step, ...], captured: set[int]) -> tup
     written = {step.write.base for step in steps}
     rows = []
     for index, param in enumerate(problem.spec.tensors):
-        low, high = _byte_range(problem.tensors[param.name]) if index in touched else (0, 0)
-        rows.append(
-            Slot(param.name, low, high, index in captured, index in written, index in touched)
-        )
+        desc = problem.tensors[param.name]
+        low, high = _byte_range(desc) if index in touched else (0, 0)
+        about = "" if desc is None else f"{desc.dtype} {shape_text(desc.shape)}"
+        uses = (index in captured, index in written, index in touched)
+        rows.append(Slot(param.name, low, high, *uses, about))
     return tuple(rows)
 
 

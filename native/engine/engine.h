@@ -324,6 +324,7 @@ typedef struct aclpy_slot_desc {
   int64_t low_bytes; /* the view's byte range relative to the raw data address: [low, high) */
   int64_t high_bytes;
   uint32_t flags;
+  const char *about; /* "FLOAT [8, 32]", for timelines; may be NULL. Copied, like the name. */
 } aclpy_slot_desc;
 
 /* Two slots that one step reads and writes directly: their byte ranges must be disjoint or start at the same byte. */

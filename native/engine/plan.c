@@ -77,24 +77,29 @@ static int32_t check_(const aclpy_plan_desc *desc) {
   return ACLPY_ACL_SUCCESS;
 }
 
+static size_t text_bytes_(const char *text) { return text == NULL ? 1 : strlen(text) + 1; }
+
+/* A copy of the text, or of "" for NULL, where `to` stands; moves `to` behind it. */
+static const char *copy_text_(char **to, const char *text) {
+  char *copied = *to;
+  memcpy(copied, text == NULL ? "" : text, text_bytes_(text));
+  *to += text_bytes_(text);
+  return copied;
+}
+
 static bool copy_texts_(struct eng_plan *plan, const aclpy_plan_desc *desc) {
-  size_t bytes = desc->refusal == NULL ? 0 : strlen(desc->refusal) + 1;
-  for (int32_t i = 0; i < desc->n_slots; i++)
-    bytes += desc->slots[i].name == NULL ? 1 : strlen(desc->slots[i].name) + 1;
-  plan->texts = eng_object_alloc(bytes + 1);
+  size_t bytes = text_bytes_(desc->refusal);
+  for (int32_t i = 0; i < desc->n_slots; i++) {
+    bytes += text_bytes_(desc->slots[i].name) + text_bytes_(desc->slots[i].about);
+  }
+  plan->texts = eng_object_alloc(bytes);
   if (plan->texts == NULL) return false;
   char *to = plan->texts;
   for (int32_t i = 0; i < desc->n_slots; i++) {
-    const char *name = desc->slots[i].name == NULL ? "" : desc->slots[i].name;
-    size_t length = strlen(name) + 1;
-    memcpy(to, name, length);
-    plan->slots[i].name = to;
-    to += length;
+    plan->slots[i].name = copy_text_(&to, desc->slots[i].name);
+    plan->slots[i].about = copy_text_(&to, desc->slots[i].about);
   }
-  if (desc->refusal != NULL) {
-    memcpy(to, desc->refusal, strlen(desc->refusal) + 1);
-    plan->refusal = to;
-  }
+  if (desc->refusal != NULL) plan->refusal = copy_text_(&to, desc->refusal);
   return true;
 }
 

@@ -88,10 +88,11 @@ static void plan_arguments_(const struct eng_plan *plan) {
   if (kernel != NULL) {
     fprintf(now_.file, ",\"kernel\":\"%s %s\",\"isa\":\"%s\"", kernel->name, kernel->dtype, kernel->isa);
   }
-  fprintf(now_.file, ",\"tensor bytes\":{");
+  fprintf(now_.file, ",\"tensors\":{");
   for (int32_t slot = 0; slot < plan->n_slots; slot++) {
     const aclpy_slot_desc *desc = &plan->slots[slot];
-    fprintf(now_.file, "%s\"%s\":%" PRId64, slot > 0 ? "," : "", desc->name, desc->high_bytes - desc->low_bytes);
+    fprintf(now_.file, "%s\"%s\":\"%s, %" PRId64 " bytes\"", slot > 0 ? "," : "", desc->name, desc->about,
+            desc->high_bytes - desc->low_bytes);
   }
   fprintf(now_.file, "}");
 }

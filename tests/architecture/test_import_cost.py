@@ -10,6 +10,7 @@ import sys
 
 ABSENT = ["cupy", "matplotlib", "sklearn", "click", "rich", "hypothesis", "pytest", "onnx"]
 BUDGET_MS = 60  # processor time above NumPy and one pydantic model
+MOST_RUNS = 16
 SLOW_MACHINE = 0.45  # where these two alone take long, the budget is this part of their time
 
 PEERS = """
@@ -49,10 +50,14 @@ print(json.dumps({{
 
 
 def test_import_time():
-    """Processor time, in turns, and the best of several: the machine may be busy."""
+    """Processor time, in turns, and the best of several: more where the machine is busy."""
     spent = "\nimport time; print(time.process_time() * 1000)"
     codes = {"alone": PEERS + spent, "ours": PEERS + "\nimport aclnn_py" + spent}
-    runs = [{name: float(python(code)) for name, code in codes.items()} for _ in range(6)]
-    alone, ours = (min(run[name] for run in runs) for name in codes)
-    allowed = max(BUDGET_MS, SLOW_MACHINE * alone)
-    assert ours - alone <= allowed, f"{ours - alone:.1f} ms above {alone:.1f} ms"
+    runs = []
+    for _ in range(MOST_RUNS):
+        runs.append({name: float(python(code)) for name, code in codes.items()})
+        alone, ours = (min(run[name] for run in runs) for name in codes)
+        allowed = max(BUDGET_MS, SLOW_MACHINE * alone)
+        if ours - alone <= allowed and len(runs) >= 3:
+            return
+    raise AssertionError(f"{ours - alone:.1f} ms above {alone:.1f} ms, {allowed:.1f} allowed")

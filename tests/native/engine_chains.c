@@ -67,7 +67,7 @@ static aclpy_part_desc part_(int64_t in_scratch, int64_t out_scratch, int32_t po
 /* double into the workspace, add to out; or both through scratch, block by block. */
 static void describe(struct plan_parts *p, int32_t same_layout) {
   *p = (struct plan_parts){
-      .slots = {{"self", 0, BYTES, 0}, {"out", 0, BYTES, ACLPY_SLOT_WRITTEN}},
+      .slots = {{"self", 0, BYTES, 0, NULL}, {"out", 0, BYTES, ACLPY_SLOT_WRITTEN, NULL}},
       .steps = {step_(double_run, 0, ACLPY_BASE_WORKSPACE), step_(add_run, ACLPY_BASE_WORKSPACE, 1)},
       .parts = {part_(-1, 0, 1, 0), part_(0, -1, -1, GROUPS * 16)},
       .clash = {0, 1, same_layout},

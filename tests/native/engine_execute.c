@@ -40,8 +40,8 @@ struct setup {
 static uint32_t op_id, other_op;
 
 static const int64_t one = 1;
-static aclpy_slot_desc two_slots[2] = {{"self", 0, BYTES, 0},
-                                       {"out", 0, BYTES, ACLPY_SLOT_CAPTURED | ACLPY_SLOT_WRITTEN}};
+static aclpy_slot_desc two_slots[2] = {{"self", 0, BYTES, 0, NULL},
+                                       {"out", 0, BYTES, ACLPY_SLOT_CAPTURED | ACLPY_SLOT_WRITTEN, NULL}};
 static const aclpy_hazard self_out = {0, 1};
 
 static aclpy_step_desc kernel_step(int32_t from, int32_t to, double cost_ns) {
@@ -196,7 +196,7 @@ static void calls_run_on_the_worker_and_may_fail(void) {
 
 static void empty_plans_launch_nothing(void) {
   struct setup s = set_up(0, 0, 1000);
-  aclpy_slot_desc unused[2] = {{"self", 0, 0, ACLPY_SLOT_UNUSED}, {"out", 0, 0, ACLPY_SLOT_UNUSED}};
+  aclpy_slot_desc unused[2] = {{"self", 0, 0, ACLPY_SLOT_UNUSED, NULL}, {"out", 0, 0, ACLPY_SLOT_UNUSED, NULL}};
   aclpy_plan_desc desc = {.op = op_id, .n_slots = 2, .slots = unused};
   aclpy_handle plan = 0;
   CHECK_EQUAL(aclpy_plan_create(&desc, &plan), 0);
@@ -559,7 +559,7 @@ static void rows_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin,
 }
 
 static aclpy_handle big_plan(int64_t checked) {
-  static aclpy_slot_desc slots[2] = {{"self", 0, BIG * 4, 0}, {"out", 0, BIG * 4, ACLPY_SLOT_WRITTEN}};
+  static aclpy_slot_desc slots[2] = {{"self", 0, BIG * 4, 0, NULL}, {"out", 0, BIG * 4, ACLPY_SLOT_WRITTEN, NULL}};
   aclpy_step_desc step = {.run = rows_run,
                           .shape = {.passes = 2,
                                     .items = {ROWS, ROWS},

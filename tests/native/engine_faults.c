@@ -36,7 +36,7 @@ static int32_t whole_life(void) {
                                     .cost_ns = 1e6},
                           .n_operands = 1,
                           .operands = {{0, 0}}};
-  aclpy_slot_desc slot = {"self", 0, BYTES, ACLPY_SLOT_WRITTEN};
+  aclpy_slot_desc slot = {"self", 0, BYTES, ACLPY_SLOT_WRITTEN, NULL};
   aclpy_plan_desc desc = {.op = op_id, .n_slots = 1, .slots = &slot, .n_steps = 1, .steps = &step};
   int32_t status = aclpy_context_create(0, &context);
   if (status == 0) status = aclpy_stream_create(0, 0, 0, &stream);

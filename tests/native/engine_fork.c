@@ -20,7 +20,7 @@ static void fill_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin,
 }
 
 static aclpy_handle make_plan(double cost_ns) {
-  aclpy_slot_desc slot = {"out", 0, BYTES, ACLPY_SLOT_WRITTEN};
+  aclpy_slot_desc slot = {"out", 0, BYTES, ACLPY_SLOT_WRITTEN, NULL};
   aclpy_step_desc step = {
       .run = fill_run,
       .shape = {.passes = 1, .items = {N}, .grain = {64}, .thread_scratch_bytes = 64, .cost_ns = cost_ns},

@@ -123,7 +123,7 @@ static void slow_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin,
 }
 
 static aclpy_handle slow_plan(uint32_t op) {
-  static aclpy_slot_desc slot = {"out", 0, BYTES, ACLPY_SLOT_WRITTEN};
+  static aclpy_slot_desc slot = {"out", 0, BYTES, ACLPY_SLOT_WRITTEN, NULL};
   aclpy_step_desc steps[3];
   for (int i = 0; i < 3; i++) {
     steps[i] = (aclpy_step_desc){

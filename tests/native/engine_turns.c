@@ -32,7 +32,7 @@ static int32_t add_in_host_function(void *arg) {
 }
 
 static aclpy_handle make_plan(double cost_ns) {
-  aclpy_slot_desc slot = {"self", 0, BYTES, ACLPY_SLOT_WRITTEN};
+  aclpy_slot_desc slot = {"self", 0, BYTES, ACLPY_SLOT_WRITTEN, NULL};
   aclpy_step_desc step = {
       .run = add_run, .shape = {.passes = 1, .items = {1}, .grain = {1}, .cost_ns = cost_ns}, .n_operands = 1};
   aclpy_plan_desc desc = {.op = op_id, .n_slots = 1, .slots = &slot, .n_steps = 1, .steps = &step};

@@ -29,7 +29,7 @@ static void count_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin
 }
 
 static aclpy_handle make_plan(void) {
-  aclpy_slot_desc slot = {"self", 0, BYTES, 0};
+  aclpy_slot_desc slot = {"self", 0, BYTES, 0, NULL};
   aclpy_step_desc step = {
       .run = count_run, .shape = {.passes = 1, .items = {ROWS}, .grain = {1}, .cost_ns = 1e6}, .n_operands = 1};
   aclpy_plan_desc desc = {.op = op_id, .n_slots = 1, .slots = &slot, .n_steps = 1, .steps = &step};

@@ -166,6 +166,8 @@ def test_a_trace_shows_lanes_arrows_and_operators(device, stream, second, tmp_pa
     assert softmax["tid"] == stream.id
     assert softmax["args"]["kernel"].startswith("softmax")
     assert softmax["args"]["isa"]
+    shown = "FLOAT [1, 3], 12 bytes"
+    assert softmax["args"]["tensors"] == {"self": shown, "out": shown}
     (start,) = [e for e in by_phase["s"] if e["tid"] == stream.id]
     (end,) = [e for e in by_phase["f"] if e["tid"] == second.id]
     assert start["id"] == end["id"]
