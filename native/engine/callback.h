@@ -21,7 +21,10 @@ void eng_callback_release(struct eng_callback *callback);
 int32_t eng_callback_post(struct eng_callback *callback, struct eng_marker *marker);
 
 /* Refuses a wait by the very thread that has to run the callbacks which the stream waits for. */
-int32_t eng_reporter_check_wait(struct eng_stream *stream, const char *function);
+bool eng_reporter_waits_for_itself(struct eng_stream *stream);
+int32_t eng_reporter_refuse_own_wait(const char *function);
+/* The refusal, once it is clear that such a wait does not end; 0 for every other wait. Blocks for a second at most. */
+int32_t eng_stream_check_own_callbacks(struct eng_stream *stream, int64_t deadline_ns, const char *function);
 /* aclrtLaunchHostFunc and subscribed callbacks do not mix on a stream: 107011. */
 int32_t eng_reporter_claim_host_functions(struct eng_stream *stream, const char *function);
 /* The stream goes: its thread serves one less. */

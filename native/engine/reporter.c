@@ -75,13 +75,16 @@ bool eng_reporter_post(struct eng_stream *stream, struct eng_post *post) {
   return reporter != NULL;
 }
 
-int32_t eng_reporter_check_wait(struct eng_stream *stream, const char *function) {
-  if (atomic_load(&stream->blocking_callbacks) == 0) return ACLPY_ACL_SUCCESS;
+bool eng_reporter_waits_for_itself(struct eng_stream *stream) {
+  if (atomic_load(&stream->blocking_callbacks) == 0) return false;
   uint64_t self = self_id_();
   pthread_mutex_lock(&lock_);
   bool mine = stream->reporter != NULL ? stream->reporter->thread == self : find_(self) != NULL;
   pthread_mutex_unlock(&lock_);
-  if (!mine) return ACLPY_ACL_SUCCESS;
+  return mine;
+}
+
+int32_t eng_reporter_refuse_own_wait(const char *function) {
   return aclpy_fail(ACLPY_ACL_ERROR_RT_INTERNAL_ERROR, function, "stream", "a thread other than the subscribed one",
                     "call aclrtProcessReport until the callbacks have run, or wait in another thread",
                     "the thread that has to run the callbacks which the stream waits for");

@@ -45,7 +45,7 @@ static int32_t check_destroy_(struct eng_stream *stream, bool force, const char 
                       "the default stream goes with its context", "the default stream of its context");
   }
   int32_t status = eng_stream_check_captured(stream, function);
-  if (status == ACLPY_ACL_SUCCESS && !force) status = eng_reporter_check_wait(stream, function);
+  if (status == ACLPY_ACL_SUCCESS && !force) status = eng_stream_check_own_callbacks(stream, ENG_NEVER, function);
   return status;
 }
 
