@@ -253,6 +253,12 @@ def test_sanitizers_find_nothing(tmp_path):
     done = cuda_twin.run_sanitized(runtime, library, SANITIZED)
     assert done.returncode == 0, done.stderr[-4000:]
     assert done.stdout.split() == ["ran", str(len(SANITIZED_SHAPES) * 16)]
+    # The measure measures: an output one row short is written past its end, and that is seen.
+    short = SANITIZED.replace("0, 0\n", "0, 1\n", 1)
+    assert short != SANITIZED
+    planted = cuda_twin.run_sanitized(runtime, library, short)
+    assert planted.returncode != 0
+    assert "AddressSanitizer: heap-buffer-overflow" in planted.stderr
 
 
 SANITIZED_SHAPES = [
