@@ -158,6 +158,15 @@ static int32_t run_foreign_(const struct eng_task *task) {
   return status;
 }
 
+/* Named functions, so that a tool which watches memory can tell the host program's bytes from the engine's own. */
+static void move_bytes_(const struct eng_task *task) {
+  memmove((void *)task->u.copy.dst, (const void *)task->u.copy.src, task->u.copy.count);
+}
+
+static void set_bytes_(const struct eng_task *task) {
+  memset((void *)task->u.copy.dst, task->u.copy.value, task->u.copy.count);
+}
+
 static int32_t run_work_(struct eng_stream *stream, struct eng_task *task) {
   switch ((enum eng_task_work)task->work) {
     case ENG_WORK_PLAN:
@@ -165,10 +174,10 @@ static int32_t run_work_(struct eng_stream *stream, struct eng_task *task) {
     case ENG_WORK_FOREIGN:
       return run_foreign_(task);
     case ENG_WORK_COPY:
-      memmove((void *)task->u.copy.dst, (const void *)task->u.copy.src, task->u.copy.count);
+      move_bytes_(task);
       return ACLPY_ACL_SUCCESS;
     case ENG_WORK_SET:
-      memset((void *)task->u.copy.dst, task->u.copy.value, task->u.copy.count);
+      set_bytes_(task);
       return ACLPY_ACL_SUCCESS;
     case ENG_WORK_TRANSFER:
       return eng_transfer_run(task->u.transfer);
