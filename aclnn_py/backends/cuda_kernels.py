@@ -34,6 +34,7 @@ SOURCES: Final = {
 
 _LANES: Final = 32
 _VECTOR: Final = 16  # bytes a thread moves at once
+_SQUARE: Final = 32  # elements of an edge that a transposing copy takes at once
 _MOST_BLOCKS: Final = 1 << 16  # kernels stride over what is left
 _MOST_THREADS: Final = 1024
 _MOST_RANK: Final = 25
@@ -129,16 +130,33 @@ def _copy(kernel: str, dtype: str, params: tuple[int, ...]) -> Launches | None:
     if dtype not in ("b1", "b2", "b4", "b8", "b16") or rank > _MOST_RANK:
         return None
     dims, source, target = (sizes[k * rank : (k + 1) * rank] for k in range(3))
-    padded = tuple(
-        value
-        for column in (dims, source, target)
-        for value in (*column, *(0,) * (_MOST_RANK - rank))
-    )
     elements = prod(dims)
     one = Launch(f"copy_ordered_{dtype}", 1, _LANES)
     if kernel == "copy_strided":
         one = Launch(f"copy_strided_{dtype}", _blocks(_ceil(elements, 256)), 256)
-    return Launches(SOURCES[kernel], "", (one,) if elements else (), (elements, rank, *padded))
+        order = _transposes(int(dtype[1:]), dims, source, target)
+        if order:
+            dims, source, target = (tuple(c[k] for k in order) for c in (dims, source, target))
+            squares = prod(dims[:-2]) * prod(_ceil(size, _SQUARE) for size in dims[-2:])
+            one = Launch(f"copy_transposed_{dtype}", _blocks(squares), 256)
+    fields = [v for c in (dims, source, target) for v in (*c, *(0,) * (_MOST_RANK - rank))]
+    return Launches(SOURCES[kernel], "", (one,) if elements else (), (elements, rank, *fields))
+
+
+def _transposes(
+    itemsize: int, dims: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...]
+) -> tuple[int, ...]:
+    """An order of dimensions that ends with the one dense in the source, then the target's.
+
+    Empty where they are the same, or too short to fill squares.
+    """
+    dense = [
+        next((k for k, stride in enumerate(side) if stride == itemsize), -1)
+        for side in (source, target)
+    ]
+    if dense[0] == dense[1] or min(dense) < 0 or min(dims[k] for k in dense) < _SQUARE // 2:
+        return ()
+    return (*(k for k in range(len(dims)) if k not in dense), *dense)
 
 
 def _cast(dtype: str, params: tuple[int, ...]) -> Launches | None:
@@ -158,7 +176,7 @@ def _softmax(kernel: str, dtype: str, params: tuple[int, ...], processors: int) 
         return Launches(source, dtype, (), (outer, n, inner, n, 1))
     rows = outer * inner
     blocks_wanted = 2 * processors
-    work = outer if inner == 1 else _ceil(rows, _LANES)
+    work = outer if inner == 1 else _ceil(rows, _columns(dtype))
     room = _chunk(dtype, inner)
     if work < blocks_wanted and n >= 2 * room:
         chunk = max(room, _ceil(_ceil(n, _MOST_CHUNKS), room) * room)
@@ -171,6 +189,11 @@ def _softmax(kernel: str, dtype: str, params: tuple[int, ...], processors: int) 
     one = _rows(kernel, dtype, outer, n) if inner == 1 else _tile(kernel, n, work)
     named = (Launch(f"{one.function}_{dtype}", one.blocks, one.threads),)
     return Launches(source, dtype, named, (outer, n, inner, n, 1))
+
+
+def _columns(dtype: str) -> int:
+    """Columns of a tile: a lane takes two where they have two bytes each."""
+    return _LANES * (2 if ITEMSIZES[dtype] == 2 else 1)
 
 
 def _chunk(dtype: str, inner: int) -> int:

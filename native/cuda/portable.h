@@ -17,8 +17,9 @@ constexpr int ACLPY_LANES = 32, ACLPY_VECTOR = 16;
 
 #ifndef ACLPY_TWIN
 #define ACLPY_INFINITY __int_as_float(0x7f800000)
-/* A kernel takes one structure by value; `threads` is the most a block may have. */
-#define ACLPY_GLOBAL(name, Args, threads) extern "C" __global__ void __launch_bounds__(threads) name(const Args a)
+/* A kernel takes one structure by value. `...`: the most threads of a block, and where the compiler must not save
+ * registers for more of them, how many blocks a multiprocessor shall hold. */
+#define ACLPY_GLOBAL(name, Args, ...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__) name(const Args a)
 #endif
 
 #define ACLPY_JOIN_(a, b) a##_##b
@@ -38,6 +39,21 @@ __device__ inline float from_bits(u32 x) {
   return twin::from_bits(x);
 #else
   return __uint_as_float(x);
+#endif
+}
+
+__device__ inline u64 bits_of(double x) {
+#ifdef ACLPY_TWIN
+  return twin::bits_of(x);
+#else
+  return (u64)__double_as_longlong(x);
+#endif
+}
+__device__ inline double from_bits(u64 x) {
+#ifdef ACLPY_TWIN
+  return twin::from_bits((uint64_t)x);
+#else
+  return __longlong_as_double((long long)x);
 #endif
 }
 

@@ -27,21 +27,76 @@ __device__ inline double *row_values(const Problem &a, int which) {
 
 __device__ inline i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
 
-/* Columns of a tile are the lanes of a warp; its warps divide the rows among themselves. */
-struct Tile {
-  i64 column, at; /* virtual column (outer, inner) and where its element 0 lies */
-  int part, parts;
-  bool inside;
+/* Columns that a lane takes: two of the two-byte types, so that a warp moves 128 bytes at once. */
+template <class D>
+struct Columns {
+  enum { N = sizeof(typename D::Stored) == 2 ? 2 : 1, TILE = ACLPY_LANES * N };
 };
-__device__ inline Tile tile_of(const Problem &a, i64 tile) {
-  Tile t;
-  t.column = tile * ACLPY_LANES + threadIdx.x % ACLPY_LANES;
-  t.inside = t.column < rows_of(a);
-  t.at = t.inside ? t.column / a.inner * a.n * a.inner + t.column % a.inner : 0;
+
+enum { ACLPY_TILE_PARTS = 16 }; /* warps of a block that takes tiles, at most */
+
+/* Lanes beside each other take columns beside each other; the warps of a block divide the rows among themselves. */
+template <class D>
+struct Tile {
+  i64 column;            /* first of the lane's; virtual: (outer, inner) */
+  i64 at[Columns<D>::N]; /* where element 0 of each lies */
+  int count;             /* of them that exist */
+  bool neighbours;       /* whether they lie beside each other, at an even place */
+  int part, parts;
+};
+__device__ inline i64 place_of(const Problem &a, i64 column) {
+  return column / a.inner * a.n * a.inner + column % a.inner;
+}
+template <class D>
+__device__ inline Tile<D> tile_of(const Problem &a, i64 tile) {
+  constexpr int N = Columns<D>::N;
+  Tile<D> t;
+  t.column = tile * Columns<D>::TILE + (i64)(threadIdx.x % ACLPY_LANES) * N;
+  t.count = (int)smaller(N, rows_of(a) > t.column ? rows_of(a) - t.column : 0);
+#pragma unroll
+  for (int c = 0; c < N; ++c) t.at[c] = c < t.count ? place_of(a, t.column + c) : 0;
+  t.neighbours = N > 1 && a.inner % N == 0 && t.count == N;
   t.part = (int)(threadIdx.x / ACLPY_LANES);
   t.parts = (int)(blockDim.x / ACLPY_LANES);
   return t;
 }
-__device__ inline i64 tiles_of(const Problem &a) { return (rows_of(a) + ACLPY_LANES - 1) / ACLPY_LANES; }
+template <class D>
+__device__ inline i64 tiles_of(const Problem &a) {
+  return (rows_of(a) + Columns<D>::TILE - 1) / Columns<D>::TILE;
+}
+
+/* Elements of a lane's columns, `offset` elements below the first ones. */
+template <class D>
+__device__ inline void load_columns(const typename D::Stored *p, const Tile<D> &t, i64 offset, bool exists,
+                                    typename D::Real fill, typename D::Real *v) {
+  constexpr int N = Columns<D>::N;
+  using Vector = Pack<typename D::Stored, N>;
+  const typename D::Stored *first = p + t.at[0] + offset;
+  if (exists && t.neighbours && lies_aligned<typename D::Stored, N>(first)) {
+    const Vector whole = *(const Vector *)(const void *)first;
+#pragma unroll
+    for (int c = 0; c < N; ++c) v[c] = D::load(whole.at[c]);
+  } else {
+#pragma unroll
+    for (int c = 0; c < N; ++c) v[c] = exists && c < t.count ? D::load(p[t.at[c] + offset]) : fill;
+  }
+}
+template <class D>
+__device__ inline void store_columns(typename D::Stored *p, const Tile<D> &t, i64 offset, const typename D::Real *v) {
+  constexpr int N = Columns<D>::N;
+  using Vector = Pack<typename D::Stored, N>;
+  typename D::Stored *first = p + t.at[0] + offset;
+  if (t.neighbours && lies_aligned<typename D::Stored, N>(first)) {
+    Vector whole;
+#pragma unroll
+    for (int c = 0; c < N; ++c) whole.at[c] = D::store(v[c]);
+    *(Vector *)(void *)first = whole;
+  } else {
+#pragma unroll
+    for (int c = 0; c < N; ++c) {
+      if (c < t.count) p[t.at[c] + offset] = D::store(v[c]);
+    }
+  }
+}
 
 #endif

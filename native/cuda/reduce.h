@@ -7,7 +7,7 @@
 #ifndef ACLPY_CUDA_REDUCE_H
 #define ACLPY_CUDA_REDUCE_H
 
-#include "portable.h"
+#include "exponential.h"
 
 template <class Real>
 struct Sum;
@@ -40,7 +40,6 @@ struct Sum<double> {
 __device__ inline float larger(float a, float b) { return fmaxf(a, b); }
 __device__ inline double larger(double a, double b) { return fmax(a, b); }
 __device__ inline float exp_of(float x) { return expf(x); }
-__device__ inline double exp_of(double x) { return exp(x); }
 
 /* A sum (at least 1) as what a row is multiplied with, or what is subtracted from it. */
 __device__ inline float factor_of(double sum, bool logarithm, float) {

@@ -21,5 +21,5 @@ BOTH_(tile_chunks, 512, softmax_tile_chunks, ACLPY_T)
 #undef BOTH_
 
 /* Maximum and sum are those of both. */
-ACLPY_GLOBAL(ACLPY_NAME(softmax_partial), Problem, 512) { softmax_partial<ACLPY_T>(a); }
+ACLPY_GLOBAL(ACLPY_NAME(softmax_partial), Problem, 512, 2) { softmax_partial<ACLPY_T>(a); }
 ACLPY_GLOBAL(ACLPY_NAME(softmax_tile_partial), Problem, 512) { softmax_tile_partial<ACLPY_T>(a); }

@@ -28,7 +28,7 @@ struct Seen {
 };
 
 /* Sums of different maxima brought to one. NaN where all of the row is -inf. */
-__device__ inline double rescaled(double sum, double max, double top) { return sum * exp(max - top); }
+__device__ inline double rescaled(double sum, double max, double top) { return sum * exp_of(max - top); }
 
 template <class Real>
 __device__ inline Real result_of(Real x, Real max, Real factor, bool logarithm) {

@@ -2,7 +2,7 @@
  * softmax_backward and log_softmax_backward for the dtype ACLPY_T (f32, f16, bf16, f64). Which kernel, grid and block:
  * aclnn_py/backends/cuda_kernels.py.
  */
-#include "softmax_backward.h"
+#include "backward_tiles.h"
 
 #define BOTH_(kernel, threads, call, ...)                                                                \
   ACLPY_GLOBAL(ACLPY_NAME(softmax_backward_##kernel), Problem, threads) { call<__VA_ARGS__, false>(a); } \

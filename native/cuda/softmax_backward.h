@@ -21,7 +21,7 @@ struct Total<float> {
   }
   __device__ float result(float g, float y, bool logarithm) const {
     if (!logarithm) return y * ((g - high) - low);
-    const float e = expf(y);
+    const float e = exp_of(y);
     /* A y above any logarithm of a probability: infinity times the low part must not become NaN. */
     return fmaf(-fminf(e, 3.402823466e38f), low, fmaf(-e, high, g));
   }
@@ -32,7 +32,7 @@ struct Total<double> {
   double sum;
   __device__ explicit Total(double whole) : sum(whole) {}
   __device__ double result(double g, double y, bool logarithm) const {
-    return logarithm ? fma(-exp(y), sum, g) : y * (g - sum);
+    return logarithm ? fma(-exp_of(y), sum, g) : y * (g - sum);
   }
 };
 
@@ -166,65 +166,6 @@ __device__ inline void backward_chunks(const Problem &a) {
   for (i64 item = blockIdx.x; item < a.outer * a.chunks; item += gridDim.x) {
     const i64 row = item / a.chunks, first = item % a.chunks * a.chunk;
     backward_write<D>(Rows<D>(a, row * a.n + first), smaller(a.chunk, a.n - first), row_values(a, 0)[row], LOGARITHM);
-  }
-}
-
-/* ---- an axis that is not the last: lanes beside each other take columns beside each other ---- */
-
-template <class D>
-__device__ inline double backward_tile_scan(const Problem &a, const Tile &t, i64 first, i64 last, bool logarithm) {
-  __shared__ double parts[ACLPY_LANES][ACLPY_LANES];
-  const int lane = threadIdx.x % ACLPY_LANES;
-  const Rows<D> p(a, t.at);
-  Sum<typename D::Real> s;
-  for (i64 i = first + t.part; t.inside && i < last; i += t.parts) {
-    const i64 at = i * a.inner;
-    add_term(s, D::load(p.g[at]), logarithm ? typename D::Real() : D::load(p.y[at]), logarithm);
-  }
-  __syncthreads();
-  parts[t.part][lane] = s.value();
-  __syncthreads();
-  double sum = 0;
-  for (int k = 0; k < t.parts; ++k) sum += parts[k][lane];
-  return sum;
-}
-
-template <class D>
-__device__ inline void backward_tile_write(const Problem &a, const Tile &t, i64 first, i64 last, double sum,
-                                           bool logarithm) {
-  const Rows<D> p(a, t.at);
-  const Total<typename D::Real> total(sum);
-  for (i64 i = first + t.part; t.inside && i < last; i += t.parts) {
-    const i64 at = i * a.inner;
-    p.out[at] = D::store(total.result(D::load(p.g[at]), D::load(p.y[at]), logarithm));
-  }
-}
-
-template <class D, bool LOGARITHM>
-__device__ inline void backward_tile(const Problem &a) {
-  for (i64 tile = blockIdx.x; tile < tiles_of(a); tile += gridDim.x) {
-    const Tile t = tile_of(a, tile);
-    backward_tile_write<D>(a, t, 0, a.n, backward_tile_scan<D>(a, t, 0, a.n, LOGARITHM), LOGARITHM);
-  }
-}
-
-template <class D, bool LOGARITHM>
-__device__ inline void backward_tile_partial(const Problem &a) {
-  for (i64 item = blockIdx.x; item < tiles_of(a) * a.chunks; item += gridDim.x) {
-    const Tile t = tile_of(a, item / a.chunks);
-    const i64 chunk = item % a.chunks, first = chunk * a.chunk;
-    const double sum = backward_tile_scan<D>(a, t, first, smaller(a.n, first + a.chunk), LOGARITHM);
-    if (t.part == 0 && t.inside) chunk_values(a, 0)[t.column * a.chunks + chunk] = sum;
-  }
-}
-
-template <class D, bool LOGARITHM>
-__device__ inline void backward_tile_chunks(const Problem &a) {
-  for (i64 item = blockIdx.x; item < tiles_of(a) * a.chunks; item += gridDim.x) {
-    const Tile t = tile_of(a, item / a.chunks);
-    const i64 first = item % a.chunks * a.chunk;
-    if (!t.inside) continue;
-    backward_tile_write<D>(a, t, first, smaller(a.n, first + a.chunk), row_values(a, 0)[t.column], LOGARITHM);
   }
 }
 

@@ -34,20 +34,17 @@ ROWS = [
     (2, 1025, 1, 1), (2, 2048, 1, 1), (2, 4099, 1, 1), (1, 16384, 1, 1), (1, 33001, 1, 1),
 ]  # fmt: skip
 DIVIDED = [(1, 70001, 1, 132), (2, 65536, 1, 132)]
-TILES = [(3, 5, 7, 1), (2, 100, 33, 1), (1, 9, 64, 1), (40, 3, 2, 1), (1, 700, 31, 1)]
+TILES = [
+    (3, 5, 7, 1), (2, 100, 33, 1), (1, 9, 64, 1), (40, 3, 2, 1), (1, 700, 31, 1), (1, 300, 1026, 1),
+]  # fmt: skip
 DIVIDED_TILES = [(1, 2500, 3, 132), (1, 2049, 40, 132)]
 PROBLEMS = ROWS + DIVIDED + TILES + DIVIDED_TILES
 OFFSETS = [(0, 0, 0), (1, 3, 2), (0, 1, 0)]
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory):
-    return cuda_twin.build(tmp_path_factory.mktemp("twin"))
-
-
-@pytest.fixture(scope="session")
-def twin(library):
-    return Twin(library)
+def twin():
+    return Twin(cuda_twin.library())
 
 
 def problem(operator, shape, dtype, seed=0):
@@ -217,6 +214,32 @@ def test_strided_copies(twin, size):
         want[..., 0] = view
         params = (view.ndim, *view.shape, *view.strides, *out.strides)
         twin.run("copy_strided", f"b{size}", params, [view], out)
+        assert room.intact()
+        assert room.array.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
+def test_transposing_copies(twin, size):
+    """Squares, their edges, dimensions around and between; gaps stay as they were."""
+    kind = np.dtype(f"V{size}")
+    for shape, order in (
+        ((40, 33), (1, 0)),
+        ((16, 100), (1, 0)),
+        ((3, 64, 31), (0, 2, 1)),
+        ((33, 3, 40), (2, 1, 0)),
+        ((2, 32, 2, 17), (3, 2, 0, 1)),
+    ):
+        base = np.random.default_rng(8).integers(0, 256, (*shape, size), np.uint8).view(kind)
+        view = base[..., 0].transpose(order)
+        room = Guarded((*view.shape[:-1], view.shape[-1] + 2), kind, offset=1)
+        room.array.view(np.uint8)[...] = 0x5A
+        want = room.array.copy()
+        out = room.array[..., :-2]
+        want[..., :-2] = view
+        params = (view.ndim, *view.shape, *view.strides, *out.strides)
+        twin.seen.clear()
+        twin.run("copy_strided", f"b{size}", params, [view], out)
+        assert twin.seen == {f"copy_transposed_b{size}"}
         assert room.intact()
         assert room.array.tobytes() == want.tobytes()
 

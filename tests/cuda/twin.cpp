@@ -99,8 +99,10 @@ uint64_t exchange(uint64_t mine, unsigned lane) {
 
 }  // namespace twin
 
-/* Runs `fn` on a grid. 0; -1: a barrier was not reached by all; -2: blocks of whole warps only. */
-extern "C" int twin_launch(void (*fn)(const void *), const void *args, unsigned grid, unsigned threads, int backwards) {
+/* Runs `fn` on blocks [first, first + count) of a grid. 0; -1: a barrier was not reached by all; -2: blocks of whole
+ * warps only. */
+extern "C" int twin_launch(void (*fn)(const void *), const void *args, unsigned grid, unsigned threads, unsigned first,
+                           unsigned count, int backwards) {
   using namespace twin;
   if (threads == 0 || threads % LANES != 0 || threads > 1024) return -2;
   while (fibers.size() < threads) {
@@ -111,8 +113,8 @@ extern "C" int twin_launch(void (*fn)(const void *), const void *args, unsigned 
   arguments = args;
   threads_of_block.x = threads;
   blocks_of_grid.x = grid;
-  for (unsigned i = 0; i < grid; ++i) {
-    block.x = backwards ? grid - 1 - i : i;
+  for (unsigned i = 0; i < count; ++i) {
+    block.x = first + (backwards ? count - 1 - i : i);
     if (run_block(backwards != 0) != 0) return -1;
   }
   return 0;

@@ -18,9 +18,9 @@ using std::isfinite;
 #define ACLPY_INFINITY __builtin_inff()
 #define __device__
 #define __shared__ static
-#define ACLPY_GLOBAL(name, Args, threads) ACLPY_TWIN_GLOBAL(name, Args, threads)
+#define ACLPY_GLOBAL(name, Args, ...) ACLPY_TWIN_GLOBAL(name, Args, __VA_ARGS__, 0)
 /* Exported beside each kernel: the most threads that it is compiled for. */
-#define ACLPY_TWIN_GLOBAL(name, Args, threads)                                              \
+#define ACLPY_TWIN_GLOBAL(name, Args, threads, ...)                                         \
   static void name##_body(const Args &a);                                                   \
   extern "C" void name(const void *args) { name##_body(*static_cast<const Args *>(args)); } \
   extern "C" {                                                                              \
@@ -49,6 +49,16 @@ inline uint32_t bits_of(float x) {
 }
 inline float from_bits(uint32_t bits) {
   float x;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+inline uint64_t bits_of(double x) {
+  uint64_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+inline double from_bits(uint64_t bits) {
+  double x;
   std::memcpy(&x, &bits, sizeof x);
   return x;
 }

@@ -8,6 +8,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,7 @@ FLAGS = (
 SANITIZE = (
     "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
 )  # fmt: skip
+_FOLDERS: list[tempfile.TemporaryDirectory] = []
 GUARD = 64  # bytes on both sides of an output
 
 
@@ -42,6 +45,14 @@ def build(folder: Path, *flags: str) -> Path:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return library
+
+
+@cache
+def library() -> Path:
+    """The twin that all tests of this process share."""
+    folder = tempfile.TemporaryDirectory(prefix="aclnn-py-twin-")
+    _FOLDERS.append(folder)  # lives until the process ends
+    return build(Path(folder.name))
 
 
 def placed(array: np.ndarray, offset: int) -> np.ndarray:
@@ -80,10 +91,12 @@ class Twin:
         self._lib = ctypes.CDLL(str(library))
         self.seen: set[str] = set()
 
-    def launch(self, function, blocks, threads, arguments, *, backwards=False) -> int:
+    def launch(self, function, blocks, threads, arguments, *, only=None, backwards=False) -> int:
+        """0, or why not; `only`: (first, count) of the grid's blocks, all of them otherwise."""
         kernel = ctypes.cast(getattr(self._lib, function), ctypes.c_void_p)
         words = (ctypes.c_int64 * len(arguments))(*arguments)
-        return self._lib.twin_launch(kernel, words, blocks, threads, int(backwards))
+        first, count = only or (0, blocks)
+        return self._lib.twin_launch(kernel, words, blocks, threads, first, count, int(backwards))
 
     def most_threads(self, function) -> int:
         return ctypes.c_uint.in_dll(self._lib, f"{function}_threads").value

@@ -132,7 +132,7 @@ def declared(source, dtype):
         return {f"cast_{dtype}_{target}": 256 for target in targets}
     stem = source.removesuffix(".cu")
     both = re.findall(r"^BOTH_\((\w+), (\d+)", text, flags=re.MULTILINE)
-    single = re.findall(r"^ACLPY_GLOBAL\(ACLPY_NAME\((\w+)\), Problem, (\d+)\)", text, re.MULTILINE)
+    single = re.findall(r"^ACLPY_GLOBAL\(ACLPY_NAME\((\w+)\), Problem, (\d+)", text, re.MULTILINE)
     names = {f"{log}{stem}_{kind}": int(n) for kind, n in both for log in ("", "log_")}
     names |= {name: int(n) for name, n in single}
     return {f"{name}_{dtype}": threads for name, threads in names.items()}

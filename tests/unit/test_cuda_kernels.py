@@ -25,6 +25,8 @@ def plans():
     for size in (1, 2, 4, 8, 16):
         for kernel in ("copy_strided", "copy_ordered"):
             yield launches(kernel, f"b{size}", (1, 5, size, size), 132)
+        turned = (2, 40, 30, size, 40 * size, 30 * size, size)
+        yield launches("copy_strided", f"b{size}", turned, 132)
 
 
 def test_chosen_and_existing_kernels_are_the_same():
