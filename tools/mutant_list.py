@@ -28,6 +28,8 @@ NUMBERS = ("tests/conformance/test_numbers.py",)
 VIEWS = ("tests/property/test_views.py",)
 EVENTS = ("tests/stream_order/test_events.py",)
 STREAMS = ("tests/stream_order/test_streams.py",)
+TWIN = ("tests/conformance/test_cuda_twin.py",)
+INDICES = ("tests/conformance/test_cuda_indices.py",)
 
 MUTANTS = (
     # ---- the planner ----
@@ -257,5 +259,112 @@ MUTANTS = (
         "  extern int32_t aclpy_thread_count(void);\n"
         "  g->chunk = ACLPY_ROW_CHUNK / aclpy_thread_count();\n",
         NUMBERS,
+    ),
+    # ---- the CUDA kernels, as host code ----
+    Mutant(
+        "CUDA: the warps of a block are joined without a barrier",
+        "native/cuda/reduce.h",
+        "  if (lane == 0) parts[threadIdx.x / ACLPY_LANES] = x;\n  __syncthreads();\n"
+        "  return warp_sum(",
+        "  if (lane == 0) parts[threadIdx.x / ACLPY_LANES] = x;\n  return warp_sum(",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: a row overwrites the sums of the one before",
+        "native/cuda/reduce.h",
+        "  x = warp_sum(x);\n  __syncthreads();\n",
+        "  x = warp_sum(x);\n",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: lanes add the wrong lanes",
+        "native/cuda/reduce.h",
+        "x += __shfl_xor_sync(0xffffffffu, x, k);",
+        "x += __shfl_xor_sync(0xffffffffu, x, k ^ 1);",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: the tail of a row reads one element more",
+        "native/cuda/portable.h",
+        "v[k] = i + k >= 0 && i + k < n ?",
+        "v[k] = i + k >= 0 && i + k <= n ?",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: the tail of a row writes one element more",
+        "native/cuda/portable.h",
+        "if (i + k >= 0 && i + k < n) p[i + k] = D::store(v[k]);",
+        "if (i + k >= 0 && i + k <= n) p[i + k] = D::store(v[k]);",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: a larger maximum leaves the sum as it is",
+        "native/cuda/softmax.h",
+        "    if (top > max) sum *= (double)exp_of(max - top);\n",
+        "",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: the last chunk of a row is as long as the others",
+        "native/cuda/softmax.h",
+        "Seen<typename D::Real> seen = softmax_scan<D>(x, smaller(a.chunk, a.n - first));",
+        "Seen<typename D::Real> seen = softmax_scan<D>(x, a.chunk);",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: two columns of a lane are always neighbours",
+        "native/cuda/problem.h",
+        "t.neighbours = N > 1 && a.inner % N == 0 && t.count == N;",
+        "t.neighbours = N > 1 && t.count == N;",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: places of columns have 32 bits",
+        "native/cuda/problem.h",
+        "return column / a.inner * a.n * a.inner + column % a.inner;",
+        "return (int)(column / a.inner * a.n * a.inner + column % a.inner);",
+        INDICES,
+    ),
+    Mutant(
+        "CUDA: rows of a column lie less than 2^31 elements apart",
+        "native/cuda/softmax_tiles.h",
+        "load_columns<D>(x, t, at * a.inner, at < last,",
+        "load_columns<D>(x, t, (int)(at * a.inner), at < last,",
+        INDICES,
+    ),
+    Mutant(
+        "CUDA: copies count elements with 32 bits",
+        "native/cuda/copy.h",
+        "if (a.elements <= 0xffffffffll) {",
+        "if (a.elements > 0) {",
+        INDICES,
+    ),
+    Mutant(
+        "CUDA: a square is written out before it has been read in",
+        "native/cuda/copy.h",
+        "    __syncthreads();\n    for (int k = warp",
+        "    for (int k = warp",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: a square is read in before the last one has been written out",
+        "native/cuda/copy.h",
+        "    __syncthreads(); /* before the next square is written */\n",
+        "",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: exp lacks a term of its series",
+        "native/cuda/exponential.h",
+        "  series = fma(series, r, 1.0 / 5040.0);\n",
+        "",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: sums of gradients lose their low part",
+        "native/cuda/softmax_backward.h",
+        "if (isfinite(high)) low = (float)(sum - (double)high);",
+        "low = 0;",
+        TWIN,
     ),
 )

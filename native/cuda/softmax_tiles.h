@@ -13,7 +13,7 @@ template <class D>
 __device__ inline void tile_scan(const Problem &a, const Tile<D> &t, i64 first, i64 last,
                                  Seen<typename D::Real> *seen) {
   using Real = typename D::Real;
-  constexpr int N = Columns<D>::N, STEPS = ACLPY_TILE_STEPS;
+  constexpr int N = Columns<D>::N, STEPS = ACLPY_TILE_STEPS / N;
   const auto *x = (const typename D::Stored *)a.first;
   for (i64 i = first + t.part; t.count && i < last; i += (i64)t.parts * STEPS) {
     Real v[N][STEPS];

@@ -9,9 +9,9 @@ The model is softmax regression on scikit-learn's 1,797 images of 8 x 8 pixels: 
     --loss softmax       squared error of the probabilities, through
                          aclnnSoftmax and aclnnSoftmaxBackward
 
-Every single training step compares its gradient with float64 NumPy; the program stops with a non-
-zero status when they disagree, or when the test accuracy ends below 95 %. The loss curve is written
-to ./out/.
+``--device cuda:0`` runs them on a GPU. Every single training step compares its gradient with
+float64 NumPy; the program stops with a non-zero status when they disagree, or when the test
+accuracy ends below 95 %. The loss curve is written to ./out/.
 """
 
 import argparse
@@ -199,10 +199,15 @@ def main() -> None:
     """Train, report, draw; exit with status 1 when the model is not good enough."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--loss", choices=sorted(LOSSES), default="log_softmax")
+    parser.add_argument("--device", default="cpu:0", help='"cpu:0", or "cuda:0" for a GPU')
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder of the picture")
     options = parser.parse_args()
 
-    with acl.Device(0) as device, device.create_stream() as stream:
+    try:
+        opened = acl.Device(options.device)
+    except acl.AclError as error:
+        sys.exit(f"no such device here: {error}")
+    with opened as device, device.create_stream() as stream:
         losses, accuracies, worst = train(LOSSES[options.loss](Operators(device, stream)))
     print(f"{len(losses)} steps, every gradient within {worst:.2g} of float64 NumPy")
     picture = options.out / f"train_digits_{options.loss}.png"

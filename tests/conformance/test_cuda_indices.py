@@ -90,6 +90,18 @@ def test_columns_of_a_wide_tensor(twin, reserve, dtype, where):
     assert oracle.worst("Softmax", got.copy(), want) <= 1
 
 
+def test_the_last_of_many_columns(twin, reserve):
+    outer, n, inner = (1 << 31) // 96 + 5, 3, 34
+    x, y = (reserve(outer * n * inner, np.float32).reshape(outer, n, inner) for _ in range(2))
+    assert x.size > TWO_31 + 100
+    x[-1] = spread((n, inner), np.float32)
+    words = [x.ctypes.data, 0, y.ctypes.data, 0, outer, n, inner, n, 1]
+    tiles = -(-outer * inner // 32)
+    launch(twin, "softmax_tile_f32", words, 64, tiles - 3, 3)
+    want = oracle.answer("Softmax", [x[-1].copy()], 0)
+    assert oracle.worst("Softmax", y[-1].copy(), want) <= 1
+
+
 @pytest.mark.parametrize("operator", ["softmax", "softmax_backward"])
 def test_the_end_of_a_row_of_2_31_elements(twin, reserve, operator):
     """First and last chunk of the second of two rows: what they sum, and what they write."""

@@ -7,6 +7,8 @@ Indexing, tails, reductions and the choice of kernels are executed; what only a 
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,20 @@ def test_where_operands_lie_and_threads_run_does_not_show(twin, operator, params
     assert oracle.same_bits(run(twin, operator, "f32", params, arrays, backwards=True), first)
 
 
+SEVERAL = [(9, 40, 1, 1), (4, 2049, 1, 1), (3, 17000, 1, 1), (2, 33000, 1, 132), (2, 90, 70, 1)]
+
+
+@pytest.mark.parametrize("params", SEVERAL, ids=str)
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_a_block_may_take_several_items(twin, operator, params):
+    """What a block leaves in shared memory for one row does not reach the next."""
+    arrays = problem(operator, params[:3], F32, seed=9)
+    each = run(twin, operator, "f32", params, arrays)
+    for backwards in (False, True):
+        one = run(twin, operator, "f32", params, arrays, most_blocks=1, backwards=backwards)
+        assert oracle.same_bits(one, each)
+
+
 @pytest.mark.parametrize("params", [ROWS[5], ROWS[11], DIVIDED[1], TILES[2]], ids=str)
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -160,6 +176,16 @@ def test_special_gradients(twin, operator, params):
         assert np.isnan(got[0]).all()
         assert not np.isnan(got[2]).any()
         assert oracle.worst(operator, got, oracle.answer(operator, [g, y], 1)) <= 1, dtype
+
+
+@pytest.mark.parametrize("params", [(4, 300, 1, 1), (3, 9000, 1, 1), (3, 50, 40, 1)], ids=str)
+def test_gradients_that_cancel(twin, params):
+    """A large part that all gradients share must leave nothing behind but the small one."""
+    g, y = problem("SoftmaxBackward", params[:3], F32, seed=10)
+    g += np.float32(3000)
+    got = run(twin, "SoftmaxBackward", "f32", params, [g, y])
+    want = oracle.answer("SoftmaxBackward", [g, y], 1)
+    assert oracle.worst("SoftmaxBackward", got, want, to_the_letter=True) <= 1
 
 
 TARGETS = {
@@ -237,11 +263,13 @@ def test_transposing_copies(twin, size):
         out = room.array[..., :-2]
         want[..., :-2] = view
         params = (view.ndim, *view.shape, *view.strides, *out.strides)
-        twin.seen.clear()
-        twin.run("copy_strided", f"b{size}", params, [view], out)
-        assert twin.seen == {f"copy_transposed_b{size}"}
-        assert room.intact()
-        assert room.array.tobytes() == want.tobytes()
+        for most_blocks in (None, 1):
+            twin.seen.clear()
+            twin.run("copy_strided", f"b{size}", params, [view], out, most_blocks=most_blocks)
+            assert twin.seen == {f"copy_transposed_b{size}"}
+            assert room.intact()
+            assert room.array.tobytes() == want.tobytes()
+            out[...] = np.zeros(1, kind)
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
@@ -267,6 +295,9 @@ def test_the_twin_finds_what_it_looks_for(twin):
     assert not np.array_equal(forwards, memory)
 
 
+@pytest.mark.skipif(
+    os.environ.get("TWIN") != "full", reason="takes a build of its own: make test-cuda"
+)
 def test_sanitizers_find_nothing(tmp_path):
     """A spread of problems in another process, the twin built with ASan and UBSan."""
     runtime = cuda_twin.sanitizer_runtime()

@@ -56,25 +56,33 @@ void start(size_t i) {
   makecontext(&fiber.context, body, 0);
 }
 
-/* 0, or -1 where threads wait for others that have ended or wait elsewhere. */
+/* Runs a warp until all its threads have ended or wait for other warps. Whether any has moved. */
+bool run_warp(size_t first, bool backwards) {
+  bool moved = false;
+  do {
+    for (size_t k = 0; k < LANES; ++k) {
+      const size_t i = first + (backwards ? LANES - 1 - k : k);
+      Fiber &fiber = fibers[i];
+      if (fiber.done || fiber.waits != Barrier::none) continue;
+      thread.x = static_cast<unsigned>(i);
+      swapcontext(&scheduler, &fiber.context);
+      moved = true;
+    }
+  } while (open(first, LANES, Barrier::warp));
+  return moved;
+}
+
+/* One warp runs ahead of the others as far as the barriers let it. 0, or -1 where threads wait for others that have
+ * ended or wait elsewhere. */
 int run_block(bool backwards) {
   const size_t count = threads_of_block.x;
   for (size_t i = 0; i < count; ++i) start(i);
   for (;;) {
-    size_t done = 0;
     bool moved = false;
-    for (size_t k = 0; k < count; ++k) {
-      const size_t i = backwards ? count - 1 - k : k;
-      Fiber &fiber = fibers[i];
-      if (!fiber.done && fiber.waits == Barrier::none) {
-        thread.x = static_cast<unsigned>(i);
-        swapcontext(&scheduler, &fiber.context);
-        moved = true;
-      }
-      done += fiber.done;
-    }
+    for (size_t k = 0; k < count; k += LANES) moved |= run_warp(backwards ? count - LANES - k : k, backwards);
+    size_t done = 0;
+    for (size_t i = 0; i < count; ++i) done += fibers[i].done;
     if (done == count) return 0;
-    for (size_t warp = 0; warp < count; warp += LANES) moved |= open(warp, LANES, Barrier::warp);
     moved |= open(0, count, Barrier::block);
     if (!moved) return -1;
   }

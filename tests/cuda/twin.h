@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The thread hierarchy on the host, as far as the kernels of native/cuda use it.
  *
- * Blocks run one after another. The threads of a block are fibers that run until they meet a barrier, so everything
- * between two barriers happens in an order that the caller chooses (forwards or backwards): a kernel that lacks a
- * barrier gives different results. A barrier that some threads never reach ends the launch with an error.
+ * Blocks run one after another. The threads of a block are fibers that run until they meet a barrier; one warp runs
+ * ahead of the others as far as barriers of the block let it, the first or the last as the caller chooses: a kernel
+ * that lacks a barrier gives different results. A barrier that some threads never reach ends the launch with an error.
  */
 #ifndef ACLPY_TESTS_TWIN_H
 #define ACLPY_TESTS_TWIN_H

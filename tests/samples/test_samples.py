@@ -49,7 +49,7 @@ def test_the_list_is_complete():
         "non_contiguous.py", "repeatable_executor.py", "two_streams.py", "cast_output.py",
         "train_digits.py",
         "stream_pipeline.py", "callbacks.py", "capture_replay.py", "timeouts_and_errors.py",
-        "two_devices.py", "priorities.py", "pyacl_host.py",
+        "two_devices.py", "priorities.py", "pyacl_host.py", "gpu_streams.py",
     }  # fmt: skip
     assert promised <= set(SAMPLES)
 
@@ -94,3 +94,10 @@ train_digits.main()
     done = run(tmp_path, "-c", barely)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "below 95%" in done.stderr
+
+
+def test_digits_say_which_device_is_missing(tmp_path):
+    done = run(tmp_path, str(FOLDER / "train_digits.py"), "--device", "cuda:99")
+    assert done.returncode == 1
+    assert done.stderr.startswith("no such device here: ")
+    assert "fix:" in done.stderr

@@ -101,23 +101,27 @@ class Twin:
     def most_threads(self, function) -> int:
         return ctypes.c_uint.in_dll(self._lib, f"{function}_threads").value
 
-    def run(self, kernel, dtype, params, inputs, out, *, processors=132, backwards=False):
+    def run(self, kernel, dtype, params, inputs, out, *, processors=132, **how):
         """Runs a step as a card would; `inputs` and `out` are arrays."""
+        reads = [array.ctypes.data for array in inputs]
+        self.step(kernel, dtype, params, reads, out.ctypes.data, processors, **how)
+
+    def step(
+        self, kernel, dtype, params, reads, write, processors, *, backwards=False, most_blocks=None
+    ):
+        """The same by addresses; `most_blocks`: a smaller grid, whose blocks take several items."""
         plan = launches(kernel, dtype, params, processors)
-        assert plan is not None
-        addresses = [array.ctypes.data for array in inputs]
+        assert plan is not None, (kernel, dtype)
         scratch = np.full(plan.scratch_bytes // 8, np.nan)
         if SOURCES[kernel].startswith("softmax"):
-            second = addresses[1] if len(addresses) == 2 else 0
-            head = [addresses[0], second, out.ctypes.data, scratch.ctypes.data]
+            head = [reads[0], reads[1] if len(reads) == 2 else 0, write, scratch.ctypes.data]
         else:
-            head = [addresses[0], out.ctypes.data]
+            head = [reads[0], write]
         for one in plan.launches:
             assert one.threads <= self.most_threads(one.function)
             arguments = [*head, *plan.fields]
-            code = self.launch(
-                one.function, one.blocks, one.threads, arguments, backwards=backwards
-            )
+            blocks = min(one.blocks, most_blocks or one.blocks)
+            code = self.launch(one.function, blocks, one.threads, arguments, backwards=backwards)
             assert code == 0, one
             self.seen.add(one.function)
 

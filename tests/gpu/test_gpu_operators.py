@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conformance suite on a GPU: operators, casts and numbers, as on the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance import test_casts as casts
+from conformance import test_operators as cases
+from support import oracle
+from support.invoke import invoke
+from support.problems import OPERATORS, random_inputs
+
+test_row_lengths = cases.test_row_lengths
+test_inner_widths = cases.test_inner_widths
+test_layouts = cases.test_layouts
+test_mixed_layouts_of_two_inputs = cases.test_mixed_layouts_of_two_inputs
+test_in_place = cases.test_in_place
+test_negative_dim_is_the_same_axis = cases.test_negative_dim_is_the_same_axis
+test_ranks = cases.test_ranks
+test_long_rows = cases.test_long_rows
+test_the_result_is_cast = casts.test_the_result_is_cast
+test_not_a_number_and_infinity_are_cast = casts.test_not_a_number_and_infinity_are_cast
+test_log_softmax_casts_its_input = casts.test_log_softmax_casts_its_input
+test_double_is_rounded_once = casts.test_double_is_rounded_once
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize(
+    ("shape", "dim"), [((3, 300_001), 1), ((1, 1 << 20), 1), ((200_000, 3), 0)], ids=str
+)
+def test_rows_that_several_blocks_share(device, stream, operator, shape, dim):
+    arrays = random_inputs(operator, shape, np.float32, dim, seed=6)
+    got, _ = invoke(device, stream, operator, arrays, dim)
+    assert oracle.worst(operator, got, oracle.answer(operator, arrays, dim)) <= 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16], ids=lambda d: d.__name__)
+@pytest.mark.parametrize("shape", [(64, 4096), (4, 100_000), (2, 5000, 6)], ids=str)
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_runs_give_the_same_bits(device, stream, second, operator, shape, dtype):
+    arrays = random_inputs(operator, shape, dtype, 1, seed=7)
+    first, _ = invoke(device, stream, operator, arrays, 1)
+    for queue in (stream, second, stream):
+        again, _ = invoke(device, queue, operator, arrays, 1)
+        assert oracle.same_bits(again, first)
