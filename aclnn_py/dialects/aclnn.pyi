@@ -43,7 +43,7 @@ def aclnnLogSoftmaxGetWorkspaceSize(self: Tensor, dim: int, out: Tensor) -> tupl
 
     Notes
     -----
-    - Sums accumulate in float32 (float64 for DOUBLE); the result is rounded once per plan step.
+    - Sums along the axis are kept in float64; the result is rounded once per plan step.
     - Any tensor may be a strided view; out may be the very tensor of an input.
     - NaN stays in its row (slice along dim).
     - Casts self to the dtype of out and computes in that.
@@ -118,10 +118,11 @@ def aclnnLogSoftmaxBackwardGetWorkspaceSize(gradOutput: Tensor, output: Tensor, 
 
     Notes
     -----
-    - Sums accumulate in float32 (float64 for DOUBLE); the result is rounded once per plan step.
+    - Sums along the axis are kept in float64; the result is rounded once per plan step.
     - Any tensor may be a strided view; out may be the very tensor of an input.
     - NaN stays in its row (slice along dim).
     - Computes in the dtype of the inputs and casts the result to the dtype of out.
+    - exp(output) is a float32: where its product with the sum cancels gradOutput, 1.2e-7 counts in units of max(1, size of that product).
     - An empty input returns 0 with workspace 0 before the checks (950: after them).
     - Bound: float32: 2.4e-5 relative or 1.2e-7 absolute; float16/bfloat16: float32 rounded once.
     - Never blocks; reads no tensor data.
@@ -190,7 +191,7 @@ def aclnnSoftmaxGetWorkspaceSize(self: Tensor, dim: int, out: Tensor) -> tuple[i
 
     Notes
     -----
-    - Sums accumulate in float32 (float64 for DOUBLE); the result is rounded once per plan step.
+    - Sums along the axis are kept in float64; the result is rounded once per plan step.
     - Any tensor may be a strided view; out may be the very tensor of an input.
     - NaN stays in its row (slice along dim).
     - Computes in the dtype of self and casts the result to the dtype of out.
@@ -265,7 +266,7 @@ def aclnnSoftmaxBackwardGetWorkspaceSize(gradOutput: Tensor, output: Tensor, dim
 
     Notes
     -----
-    - Sums accumulate in float32 (float64 for DOUBLE); the result is rounded once per plan step.
+    - Sums along the axis are kept in float64; the result is rounded once per plan step.
     - Any tensor may be a strided view; out may be the very tensor of an input.
     - NaN stays in its row (slice along dim).
     - Computes in the dtype of the inputs and casts the result to the dtype of out.

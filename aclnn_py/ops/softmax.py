@@ -181,7 +181,7 @@ def _backward_params(saved: str) -> tuple[TensorParam | AttrParam, ...]:
 
 
 _COMMON_NOTES: Final = (
-    "Sums accumulate in float32 (float64 for DOUBLE); the result is rounded once per plan step.",
+    "Sums along the axis are kept in float64; the result is rounded once per plan step.",
     "Any tensor may be a strided view; out may be the very tensor of an input.",
     "NaN stays in its row (slice along dim).",
 )
@@ -283,6 +283,10 @@ SPECS: Final = (
         notes=(
             *_COMMON_NOTES,
             "Computes in the dtype of the inputs and casts the result to the dtype of out.",
+            (
+                "exp(output) is a float32: where its product with the sum cancels gradOutput, "
+                "1.2e-7 counts in units of max(1, size of that product)."
+            ),
             "An empty input returns 0 with workspace 0 before the checks (950: after them).",
         ),
         source=_SOURCE.format("aclnnLogSoftmaxBackward"),

@@ -105,7 +105,7 @@ def _row(name: str, *, log: bool, single_axis: bool) -> OpSpec:
         recipe=recipe,
         bound=f"float32: {bound} relative or 1.2e-7 absolute; float16/bfloat16: float32 rounded "
         "once",
-        notes=("Sums accumulate in float32 (float64 for DOUBLE).", "NaN stays in its row."),
+        notes=("Sums along the axis are kept in float64.", "NaN stays in its row."),
         source=_SOURCE,
     )
 
