@@ -129,6 +129,24 @@ from aclnn_py.dialects.acl_facts import aclrtQueryDeviceStatus as aclrtQueryDevi
 from aclnn_py.dialects.acl_facts import aclrtSetTsDevice as aclrtSetTsDevice
 from aclnn_py.dialects.acl_facts import aclsysGetVersionNum as aclsysGetVersionNum
 from aclnn_py.dialects.acl_facts import aclsysGetVersionStr as aclsysGetVersionStr
+from aclnn_py.dialects.acl_limits import aclrtDeviceGetBareTgid as aclrtDeviceGetBareTgid
+from aclnn_py.dialects.acl_limits import aclrtGetDeviceResLimit as aclrtGetDeviceResLimit
+from aclnn_py.dialects.acl_limits import aclrtGetDeviceSatMode as aclrtGetDeviceSatMode
+from aclnn_py.dialects.acl_limits import aclrtGetLogicDevIdByPhyDevId as aclrtGetLogicDevIdByPhyDevId
+from aclnn_py.dialects.acl_limits import aclrtGetLogicDevIdByUserDevId as aclrtGetLogicDevIdByUserDevId
+from aclnn_py.dialects.acl_limits import aclrtGetPhyDevIdByLogicDevId as aclrtGetPhyDevIdByLogicDevId
+from aclnn_py.dialects.acl_limits import aclrtGetPhyDevIdByUserDevId as aclrtGetPhyDevIdByUserDevId
+from aclnn_py.dialects.acl_limits import aclrtGetResInCurrentThread as aclrtGetResInCurrentThread
+from aclnn_py.dialects.acl_limits import aclrtGetStreamResLimit as aclrtGetStreamResLimit
+from aclnn_py.dialects.acl_limits import aclrtGetUserDevIdByLogicDevId as aclrtGetUserDevIdByLogicDevId
+from aclnn_py.dialects.acl_limits import aclrtGetUserDevIdByPhyDevId as aclrtGetUserDevIdByPhyDevId
+from aclnn_py.dialects.acl_limits import aclrtResetDeviceResLimit as aclrtResetDeviceResLimit
+from aclnn_py.dialects.acl_limits import aclrtResetStreamResLimit as aclrtResetStreamResLimit
+from aclnn_py.dialects.acl_limits import aclrtSetDeviceResLimit as aclrtSetDeviceResLimit
+from aclnn_py.dialects.acl_limits import aclrtSetDeviceSatMode as aclrtSetDeviceSatMode
+from aclnn_py.dialects.acl_limits import aclrtSetStreamResLimit as aclrtSetStreamResLimit
+from aclnn_py.dialects.acl_limits import aclrtUnuseStreamResInCurrentThread as aclrtUnuseStreamResInCurrentThread
+from aclnn_py.dialects.acl_limits import aclrtUseStreamResInCurrentThread as aclrtUseStreamResInCurrentThread
 from aclnn_py.dialects.acl_memory import aclrtFree as aclrtFree
 from aclnn_py.dialects.acl_memory import aclrtFreeHost as aclrtFreeHost
 from aclnn_py.dialects.acl_memory import aclrtMalloc as aclrtMalloc
@@ -223,7 +241,9 @@ from aclnn_runtime.enums_device import aclCannAttr as aclCannAttr
 from aclnn_runtime.enums_device import aclDeviceInfo as aclDeviceInfo
 from aclnn_runtime.enums_device import aclSysParamOpt as aclSysParamOpt
 from aclnn_runtime.enums_device import aclrtDevAttr as aclrtDevAttr
+from aclnn_runtime.enums_device import aclrtDevResLimitType as aclrtDevResLimitType
 from aclnn_runtime.enums_device import aclrtErrorType as aclrtErrorType
+from aclnn_runtime.enums_device import aclrtFloatOverflowMode as aclrtFloatOverflowMode
 from aclnn_runtime.enums_device import aclrtMemAttr as aclrtMemAttr
 from aclnn_runtime.enums_device import aclrtMemLocationType as aclrtMemLocationType
 from aclnn_runtime.enums_device import aclrtRunMode as aclrtRunMode
@@ -564,9 +584,11 @@ __all__ = [
     "aclrtDestroyStreamConfigHandle",
     "aclrtDestroyStreamForce",
     "aclrtDevAttr",
+    "aclrtDevResLimitType",
     "aclrtDeviceCanAccessPeer",
     "aclrtDeviceDisablePeerAccess",
     "aclrtDeviceEnablePeerAccess",
+    "aclrtDeviceGetBareTgid",
     "aclrtDeviceGetStreamPriorityRange",
     "aclrtDevicePeerAccessStatus",
     "aclrtErrorType",
@@ -577,6 +599,7 @@ __all__ = [
     "aclrtEventWaitStatus",
     "aclrtExceptionInfoCallbackRegister",
     "aclrtExceptionInfoCallbackUnregister",
+    "aclrtFloatOverflowMode",
     "aclrtFree",
     "aclrtFreeHost",
     "aclrtFreeHostWithDevSync",
@@ -586,6 +609,8 @@ __all__ = [
     "aclrtGetDeviceCount",
     "aclrtGetDeviceIdFromExceptionInfo",
     "aclrtGetDeviceInfo",
+    "aclrtGetDeviceResLimit",
+    "aclrtGetDeviceSatMode",
     "aclrtGetDeviceUtilizationRate",
     "aclrtGetDevicesTopo",
     "aclrtGetErrorCodeFromExceptionInfo",
@@ -593,20 +618,28 @@ __all__ = [
     "aclrtGetEventAvailNum",
     "aclrtGetEventId",
     "aclrtGetLastError",
+    "aclrtGetLogicDevIdByPhyDevId",
+    "aclrtGetLogicDevIdByUserDevId",
     "aclrtGetMemInfo",
     "aclrtGetMemUceInfo",
     "aclrtGetMemUsageInfo",
     "aclrtGetNotifyId",
+    "aclrtGetPhyDevIdByLogicDevId",
+    "aclrtGetPhyDevIdByUserDevId",
     "aclrtGetPrimaryCtxState",
+    "aclrtGetResInCurrentThread",
     "aclrtGetRunMode",
     "aclrtGetSocName",
     "aclrtGetStreamAttribute",
     "aclrtGetStreamAvailableNum",
     "aclrtGetStreamIdFromExceptionInfo",
     "aclrtGetStreamOverflowSwitch",
+    "aclrtGetStreamResLimit",
     "aclrtGetSysParamOpt",
     "aclrtGetTaskIdFromExceptionInfo",
     "aclrtGetThreadIdFromExceptionInfo",
+    "aclrtGetUserDevIdByLogicDevId",
+    "aclrtGetUserDevIdByPhyDevId",
     "aclrtGetVersion",
     "aclrtHostGetDevicePointer",
     "aclrtHostRegister",
@@ -658,16 +691,21 @@ __all__ = [
     "aclrtRepairError",
     "aclrtResetDevice",
     "aclrtResetDeviceForce",
+    "aclrtResetDeviceResLimit",
     "aclrtResetEvent",
+    "aclrtResetStreamResLimit",
     "aclrtRunMode",
     "aclrtSetCurrentContext",
     "aclrtSetDevice",
+    "aclrtSetDeviceResLimit",
+    "aclrtSetDeviceSatMode",
     "aclrtSetExceptionInfoCallback",
     "aclrtSetOpWaitTimeout",
     "aclrtSetStreamAttribute",
     "aclrtSetStreamConfigOpt",
     "aclrtSetStreamFailureMode",
     "aclrtSetStreamOverflowSwitch",
+    "aclrtSetStreamResLimit",
     "aclrtSetSysParamOpt",
     "aclrtSetTsDevice",
     "aclrtStreamAbort",
@@ -688,6 +726,8 @@ __all__ = [
     "aclrtSynchronizeStream",
     "aclrtSynchronizeStreamWithTimeout",
     "aclrtUnSubscribeReport",
+    "aclrtUnuseStreamResInCurrentThread",
+    "aclrtUseStreamResInCurrentThread",
     "aclrtValueWait",
     "aclrtValueWrite",
     "aclrtWaitAndResetNotify",

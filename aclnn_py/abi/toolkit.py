@@ -33,6 +33,11 @@ LIBRARIES: Final = (
     "opapi_transformer",
 )
 
+# Where aclsysGetVersionStr looks: the release whose public runtime headers the tree declares.
+_VERSION: Final = """\
+Version=9.1.0
+"""
+
 _SET_ENV = """\
 # Points a shell at this toolkit: `. {root}/set_env.sh`
 export ASCEND_HOME_PATH='{root}'
@@ -127,6 +132,9 @@ def _write(tree: Path, root: Path, library: Path) -> None:
     (tree / "set_env.sh").write_text(
         _SET_ENV.format(root=root, variable=variable), encoding="utf-8"
     )
+    info = tree / "share" / "info" / "runtime"
+    info.mkdir(parents=True)
+    (info / "version.info").write_text(_VERSION, encoding="utf-8")
     package = tree / "cmake" / "AclnnPy"
     package.mkdir(parents=True)
     (package / "AclnnPyConfig.cmake").write_text(

@@ -12,6 +12,7 @@ from aclnn_py.dialects import (
     acl_event,
     acl_event_more,
     acl_facts,
+    acl_limits,
     acl_memory,
     acl_notify,
     acl_parameter,
@@ -28,6 +29,7 @@ from aclnn_py.dialects.acl_error import *  # noqa: F403  # the names listed ther
 from aclnn_py.dialects.acl_event import *  # noqa: F403  # the names listed there
 from aclnn_py.dialects.acl_event_more import *  # noqa: F403  # the names listed there
 from aclnn_py.dialects.acl_facts import *  # noqa: F403  # the names listed there
+from aclnn_py.dialects.acl_limits import *  # noqa: F403  # the names listed there
 from aclnn_py.dialects.acl_memory import *  # noqa: F403  # the names listed there
 from aclnn_py.dialects.acl_notify import *  # noqa: F403  # the names listed there
 from aclnn_py.dialects.acl_parameter import *  # noqa: F403  # the names listed there
@@ -51,6 +53,7 @@ __all__ += acl_copy.__all__
 __all__ += acl_data.__all__
 __all__ += acl_error.__all__
 __all__ += acl_facts.__all__
+__all__ += acl_limits.__all__
 __all__ += acl_parameter.__all__
 __all__ += enums_order.__all__
 __all__ += acl_callback.__all__

@@ -47,3 +47,30 @@ aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo *u
 
 float aclFloat16ToFloat(aclFloat16 value) { return aclpy_float16_to_float(value); }
 aclFloat16 aclFloatToFloat16(float value) { return aclpy_float_to_float16(value); }
+
+/* ---- numbers of devices, overflow ------------------------------------------------------------------------------- */
+
+/* A container's own numbering has no counterpart here, so a logical number is the physical one. The two functions that
+ * go between logical and physical numbers mean the program's number where they say logical: so the vendor documents. */
+aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid, int32_t *const logicDevId) {
+  return aclpy_device_physical(userDevid, logicDevId, "aclrtGetLogicDevIdByUserDevId", "userDevid");
+}
+aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDevId, int32_t *const userDevid) {
+  return aclpy_device_of_physical(logicDevId, userDevid, "aclrtGetUserDevIdByLogicDevId", "logicDevId");
+}
+aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId, int32_t *const logicDevId) {
+  return aclpy_device_of_physical(phyDevId, logicDevId, "aclrtGetLogicDevIdByPhyDevId", "phyDevId");
+}
+aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId, int32_t *const phyDevId) {
+  return aclpy_device_physical(logicDevId, phyDevId, "aclrtGetPhyDevIdByLogicDevId", "logicDevId");
+}
+aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId, int32_t *const userDevId) {
+  return aclpy_device_of_physical(phyDevId, userDevId, "aclrtGetUserDevIdByPhyDevId", "phyDevId");
+}
+aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t *const phyDevId) {
+  return aclpy_device_physical(userDevId, phyDevId, "aclrtGetPhyDevIdByUserDevId", "userDevId");
+}
+
+aclError aclrtDeviceGetBareTgid(int32_t *pid) { return aclpy_process_id(pid); }
+aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) { return aclpy_overflow_mode_set(0, (int32_t)mode); }
+aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode) { return aclpy_overflow_mode(0, (int32_t *)mode); }

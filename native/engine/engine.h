@@ -110,6 +110,38 @@ int32_t aclpy_sysparam_set(int32_t option, int64_t value);
 int32_t aclpy_sysparam_get(int32_t option, int64_t *value);
 int32_t aclpy_context_sysparam_set(aclpy_handle ctx, int32_t option, int64_t value);
 int32_t aclpy_context_sysparam_get(aclpy_handle ctx, int32_t option, int64_t *value);
+/* Limits of cores (kind 0 cube, 1 vector): of a device for the process, of a stream, and those that hold in a thread. */
+int32_t aclpy_device_cores(int32_t device, int32_t kind, uint32_t *value);
+int32_t aclpy_device_cores_set(int32_t device, int32_t kind, uint32_t value);
+int32_t aclpy_device_cores_reset(int32_t device);
+int32_t aclpy_stream_cores(aclpy_handle ctx, aclpy_handle stream, int32_t kind, uint32_t *value);
+int32_t aclpy_stream_cores_set(aclpy_handle ctx, aclpy_handle stream, int32_t kind, uint32_t value);
+int32_t aclpy_stream_cores_reset(aclpy_handle ctx, aclpy_handle stream);
+int32_t aclpy_thread_cores(aclpy_handle ctx, int32_t kind, uint32_t *value);
+int32_t aclpy_thread_cores_use(aclpy_handle ctx, aclpy_handle stream);
+int32_t aclpy_thread_cores_unuse(aclpy_handle ctx, aclpy_handle stream);
+/* Numbers of a device: the program's (0 to the count), and the one that ASCEND_RT_VISIBLE_DEVICES knows it by. */
+int32_t aclpy_device_physical(int32_t device, int32_t *physical, const char *function, const char *argument);
+int32_t aclpy_device_of_physical(int32_t physical, int32_t *device, const char *function, const char *argument);
+int32_t aclpy_process_id(int32_t *pid);
+/* Arithmetic gives infinities and NaN (mode 1), never saturated numbers (mode 0). */
+int32_t aclpy_overflow_mode(aclpy_handle ctx, int32_t *mode);
+int32_t aclpy_overflow_mode_set(aclpy_handle ctx, int32_t mode);
+/* Allocators of the host program, kept for streams. `parts` are addresses, as ACLPY_ALLOCATOR_* numbers them. */
+enum {
+  ACLPY_ALLOCATOR_OBJECT,
+  ACLPY_ALLOCATOR_ALLOC,
+  ACLPY_ALLOCATOR_FREE,
+  ACLPY_ALLOCATOR_ADVISE,
+  ACLPY_ALLOCATOR_ADDRESS,
+  ACLPY_ALLOCATOR_PARTS
+};
+int32_t aclpy_allocator_create(aclpy_handle *description);
+int32_t aclpy_allocator_destroy(aclpy_handle description);
+int32_t aclpy_allocator_set(aclpy_handle description, int32_t part, uintptr_t value, const char *function);
+int32_t aclpy_allocator_register(aclpy_handle ctx, aclpy_handle stream, aclpy_handle description);
+int32_t aclpy_allocator_unregister(aclpy_handle stream);
+int32_t aclpy_allocator_of_stream(aclpy_handle ctx, aclpy_handle stream, aclpy_handle *description, uintptr_t *parts);
 /* Peer access: the context's device may then copy to and from the peer's memory. */
 int32_t aclpy_can_access_peer(int32_t *can, int32_t device, int32_t peer);
 int32_t aclpy_enable_peer_access(aclpy_handle ctx, int32_t peer, uint32_t flags);

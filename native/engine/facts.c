@@ -15,11 +15,13 @@
 #include "context.h"
 #include "failure.h"
 #include "memory.h"
+#include "settings.h"
 #include "soc.h"
 #include "text.h"
 
 enum { MODE_HOST = 1, LEAST_PRIORITY = 7, GREATEST_PRIORITY = 0, TS_LAST = 1, STATUS_NORMAL = 0 };
 enum { ATTR_AICORE = 101, ATTR_CUBE = 102, ATTR_VECTOR = 201, ATTR_GLOBAL_MEMORY = 301, ATTR_L2 = 302 };
+enum { MODE_SATURATES = 0, MODE_INFINITIES = 1 };
 enum { CAPABILITY_AICORE = 0, CAPABILITY_VECTOR = 1, CAPABILITY_L2 = 2 };
 enum { CANN_INF_NAN = 0, CANN_BF16 = 1, CANN_JIT_COMPILE = 2, CANN_ATTRIBUTES };
 
@@ -147,6 +149,60 @@ int32_t aclpy_cann_attribute(int32_t attribute, int32_t *value) {
   /* Arithmetic here is IEEE's, and nothing is ever compiled while it runs. */
   *value = attribute == CANN_INF_NAN || (attribute == CANN_BF16 && soc != NULL && soc->bf16);
   return ACLPY_ACL_SUCCESS;
+}
+
+/* ---- numbers of devices ---- */
+
+int32_t aclpy_device_physical(int32_t device, int32_t *physical, const char *function, const char *argument) {
+  if (physical == NULL) return eng_fail_null(function, "the result's address");
+  int32_t status = eng_device_check(device, function, argument);
+  if (status == ACLPY_ACL_SUCCESS) *physical = eng_settings.visible[device];
+  return status;
+}
+
+int32_t aclpy_device_of_physical(int32_t physical, int32_t *device, const char *function, const char *argument) {
+  if (device == NULL) return eng_fail_null(function, "the result's address");
+  for (int32_t i = 0; i < eng_settings.devices; i++) {
+    if (eng_settings.visible[i] != physical) continue;
+    *device = i;
+    return ACLPY_ACL_SUCCESS;
+  }
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_INVALID_DEVICEID, function, argument, "the number of a device that is visible",
+                    "ASCEND_RT_VISIBLE_DEVICES lists those that this process sees", "%" PRId32, physical);
+}
+
+int32_t aclpy_process_id(int32_t *pid) {
+  if (pid == NULL) return eng_fail_null("aclrtDeviceGetBareTgid", "pid");
+  *pid = (int32_t)getpid();
+  return ACLPY_ACL_SUCCESS;
+}
+
+/* ---- overflow ---- */
+
+static int32_t current_(aclpy_handle ctx, const char *function) {
+  int32_t status = ACLPY_ACL_SUCCESS;
+  struct eng_context *context = eng_context_resolve(ctx, function, &status);
+  if (context != NULL) eng_release(&context->head);
+  return status;
+}
+
+int32_t aclpy_overflow_mode(aclpy_handle ctx, int32_t *mode) {
+  static const char function[] = "aclrtGetDeviceSatMode";
+  if (mode == NULL) return eng_fail_null(function, "mode");
+  int32_t status = current_(ctx, function);
+  if (status == ACLPY_ACL_SUCCESS) *mode = MODE_INFINITIES;
+  return status;
+}
+
+int32_t aclpy_overflow_mode_set(aclpy_handle ctx, int32_t mode) {
+  static const char function[] = "aclrtSetDeviceSatMode";
+  if (mode != MODE_INFINITIES && mode != MODE_SATURATES) {
+    return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "mode", "0 or 1", "", "%" PRId32, mode);
+  }
+  int32_t status = current_(ctx, function);
+  if (status != ACLPY_ACL_SUCCESS || mode == MODE_INFINITIES) return status;
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, function, "mode", "1 (infinities and NaN)",
+                    "arithmetic here is IEEE's; clip the numbers where they have to stay finite", "0 (saturation)");
 }
 
 /* ---- versions of installed packages ---- */

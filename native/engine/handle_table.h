@@ -14,7 +14,7 @@
 
 #include "engine.h"
 
-enum eng_kind { ENG_CONTEXT = 1, ENG_STREAM, ENG_EVENT, ENG_TENSOR, ENG_PLAN, ENG_EXECUTOR, ENG_MEMORY, ENG_VALUE, ENG_DATA_BUFFER, ENG_NOTIFY, ENG_GRAPH, ENG_TASK_GROUP, ENG_STREAM_CONFIG, ENG_LATCH, ENG_KINDS };
+enum eng_kind { ENG_CONTEXT = 1, ENG_STREAM, ENG_EVENT, ENG_TENSOR, ENG_PLAN, ENG_EXECUTOR, ENG_MEMORY, ENG_VALUE, ENG_DATA_BUFFER, ENG_NOTIFY, ENG_GRAPH, ENG_TASK_GROUP, ENG_STREAM_CONFIG, ENG_LATCH, ENG_ALLOCATOR, ENG_KINDS };
 
 /* First member of every object that has a handle. */
 struct eng_object {
@@ -59,6 +59,7 @@ void eng_graph_dispose(void *object);
 void eng_task_group_dispose(void *object);
 void eng_stream_config_dispose(void *object);
 void eng_latch_dispose(void *object);
+void eng_allocator_dispose(void *object);
 void eng_data_buffer_dispose(void *object);
 
 #endif

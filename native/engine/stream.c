@@ -80,6 +80,7 @@ void eng_stream_dispose(void *object) {
   eng_scratch_free(&stream->scratch);
   if (stream->reporter != NULL) eng_reporter_forget(stream);
   eng_failure_drop(stream->failure);
+  eng_allocator_forget(stream);
   if (stream->limited) eng_limit_give(ENG_LIMIT_STREAMS, stream->device);
   eng_parker_close(&stream->parker);
   pthread_mutex_destroy(&stream->lock);

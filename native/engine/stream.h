@@ -19,11 +19,14 @@ struct eng_lane;
 struct eng_sync_waiter;
 struct eng_tag;
 struct eng_graph;
+struct eng_registration;
 struct eng_reporter;
 struct eng_update;
 
 /* Why a task may not simply be queued; 0 on the usual stream. Changed under the stream's lock. */
 enum { ENG_STREAM_PERSISTENT = 0x04, ENG_STREAM_DEVICE_USE_ONLY = 0x20 }; /* of its flags */
+
+enum { ENG_CORE_KINDS = 2 }; /* cube, vector */
 
 enum eng_gate {
   ENG_GATE_CLOSED = 1u << 0,     /* being destroyed */
@@ -88,6 +91,8 @@ struct eng_stream {
   bool stop_on_failure;
   uint64_t attributes[ACLPY_STREAM_ATTRIBUTES];
   _Atomic uint64_t aborts; /* how often it was aborted */
+  _Atomic uint32_t cores[ENG_CORE_KINDS]; /* limits set on it, 0 for none (core_limits.c) */
+  struct eng_registration *allocator;     /* the host program's (allocator.c) */
 
   atomic_bool failed;             /* `failure` is set */
   _Atomic uint64_t discard_until; /* tasks taken before that many are discarded instead of run */
@@ -96,6 +101,8 @@ struct eng_stream {
   _Atomic uint64_t taken;         /* tasks taken out of the queue, by whoever has its reader's side */
   struct eng_scratch scratch;     /* whoever runs the current task */
 };
+
+void eng_allocator_forget(struct eng_stream *stream);
 
 /* ---- looking up ---- */
 

@@ -15,7 +15,9 @@ __all__ = [
     "aclDeviceInfo",
     "aclSysParamOpt",
     "aclrtDevAttr",
+    "aclrtDevResLimitType",
     "aclrtErrorType",
+    "aclrtFloatOverflowMode",
     "aclrtMemAttr",
     "aclrtMemLocationType",
     "aclrtRunMode",
@@ -83,6 +85,20 @@ class aclSysParamOpt(IntEnum):
     ACL_OPT_ENABLE_DEBUG_KERNEL = 1
     ACL_OPT_STRONG_CONSISTENCY = 2
     ACL_OPT_ENABLE_KERNEL_EARLY_START = 3
+
+
+class aclrtDevResLimitType(IntEnum):
+    """Kinds of cores that can be limited."""
+
+    ACL_RT_DEV_RES_CUBE_CORE = 0
+    ACL_RT_DEV_RES_VECTOR_CORE = 1
+
+
+class aclrtFloatOverflowMode(IntEnum):
+    """What arithmetic gives where a result is too large."""
+
+    ACL_RT_OVERFLOW_MODE_SATURATION = 0
+    ACL_RT_OVERFLOW_MODE_INFNAN = 1
 
 
 class aclrtErrorType(IntEnum):

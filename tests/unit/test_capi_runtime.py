@@ -78,6 +78,7 @@ NULL_IS_TAKEN = {
     "aclInit",
     "aclUpdateDataBuffer",
     "aclmdlSetDump",
+    "aclrtAllocatorUnregister",
     "aclrtMemcpy",
     "aclrtMemcpy2d",
     "aclrtMemcpy2dAsync",
@@ -91,9 +92,12 @@ NULL_IS_TAKEN = {
     "aclrtMemsetAsync",
     "aclrtMemsetD32",
     "aclrtMemsetD32Async",
+    "aclrtResetStreamResLimit",
     "aclrtSetExceptionInfoCallback",
     "aclrtStreamAbort",
     "aclrtSynchronizeStream",
+    "aclrtUnuseStreamResInCurrentThread",
+    "aclrtUseStreamResInCurrentThread",
 }
 
 

@@ -118,3 +118,13 @@ def test_inside_a_python_that_runs():
     """)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "planned True\n"
+
+
+def test_the_toolkit_tells_its_version(toolkit):
+    code = """
+    import aclnn_py as acl
+    print(acl.aclsysGetVersionStr("runtime"), acl.aclsysGetVersionNum("runtime"))
+    """
+    done = run_python(code, ASCEND_HOME_PATH=str(toolkit))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "9.1.0 90100000\n"
