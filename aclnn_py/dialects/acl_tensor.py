@@ -302,7 +302,15 @@ def _tensor(function: str, argument: str, tensor: Tensor | None) -> Tensor:
     if not isinstance(tensor, Tensor):
         _invalid(function, argument, f"{type(tensor).__name__} {tensor!r}", "a Tensor")
     if tensor.closed:
-        _invalid(function, argument, repr(tensor), "a tensor that is still alive")
+        raise operator_error(
+            PARAM_INVALID,
+            function,
+            argument,
+            "has been destroyed",
+            got=repr(tensor),
+            expected="a tensor that is still alive",
+            fix="use it before it is destroyed, and destroy it once",
+        )
     return tensor
 
 

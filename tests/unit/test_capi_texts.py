@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A wrong call is refused alike by both faces: the same status, the same words.
+
+The bad calls of every operator's phase 1 are the rows of the status tables; those of phase 2 and of
+tensors follow. Each is made through the C libraries and through Python, on the same objects. One
+difference is meant: a destroyed object is a number in C, while Python still knows what it was.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+import re
+
+import pytest
+
+import aclnn_py as acl
+from aclnn_py.abi.toolkit import library_path
+from aclnn_py.core import settings
+from support.phase1_table import CASES, OK, arguments_of, name_of
+from support.problems import OPERATORS, Call
+from support.tensors import SOCS, planner, runner
+
+LIBRARY = c.CDLL(str(library_path()))
+BAD = [case for case in CASES if case[3] != OK]
+
+
+def from_c(function, *values):
+    """Status and text of a C call; nouns go by their handles."""
+    LIBRARY.aclGetRecentErrMsg.restype = c.c_char_p
+    LIBRARY.aclGetRecentErrMsg()
+    status = LIBRARY[function](*[c.c_void_p(getattr(v, "handle", v)) for v in values])
+    return status, (LIBRARY.aclGetRecentErrMsg() or b"").decode()
+
+
+def from_python(function, *values):
+    with pytest.raises(acl.AclError) as caught:
+        function(*values)
+    LIBRARY.aclGetRecentErrMsg.restype = c.c_char_p
+    return caught.value.status, (LIBRARY.aclGetRecentErrMsg() or b"").decode(), str(caught.value)
+
+
+def words(text):
+    """Without process, time and line breaks."""
+    text = re.sub(r"\[PID: \d+\] [-\d:]+ ", "", text)
+    return " ".join(text.split())
+
+
+def assert_alike(function, text, theirs):
+    """The texts of C and of Python."""
+    ours, python = words(text), words(theirs)
+    assert function in ours
+    if "destroyed" in ours and "0x" in ours and "0x" not in python:
+        assert function in python
+        assert "destroyed" in python
+        blamed = re.search(r"argument '(\w+)'", python)
+        assert blamed is None or f"argument {blamed[1]}:" in ours
+    else:
+        assert ours == python
+
+
+def test_the_table_covers_every_operator():
+    assert {case[0] for case in BAD} == set(OPERATORS)
+    assert len(BAD) > 300
+
+
+@pytest.mark.parametrize("case", BAD, ids=name_of)
+def test_phase_1(case):
+    operator, soc, cells, status, _ = case
+    with settings.override(soc=SOCS[soc]):
+        arguments = list(arguments_of(cells))
+        theirs = from_python(planner(operator), *arguments)
+        size, executor = c.c_uint64(), c.c_void_p()
+        c_order = [*arguments, c.addressof(size), c.addressof(executor)]
+        found, text = from_c(f"aclnn{operator}GetWorkspaceSize", *c_order)
+    assert found == theirs[0] == status
+    assert_alike(f"aclnn{operator}", text, theirs[1])
+    assert executor.value is None
+
+
+# ---- phase 2, executors, tensors ----
+
+_FAULTS = {
+    "no executor": lambda call: (call.workspace, call.size, None),
+    "one byte less": lambda call: (call.workspace, call.size - 1, call.executor),
+    "past its allocation": lambda call: (call.workspace.ptr + 8, call.size, call.executor),
+    "foreign workspace": lambda call: (0xDEAD000, call.size, call.executor),
+}
+
+
+@pytest.mark.parametrize("fault", _FAULTS)
+@pytest.mark.parametrize("operator", [name for name in OPERATORS if name.endswith("Backward")])
+def test_phase_2(device, fresh, stream, operator, fault):
+    call = Call(device, operator, (4, 5), dtype="float16", out_dtype="float32")
+    call.plan()
+    workspace, size, executor = _FAULTS[fault](call)
+    theirs = from_python(runner(operator), workspace, size, executor, stream)
+    address = getattr(workspace, "ptr", workspace)
+    found, text = from_c(f"aclnn{operator}", address, size, executor, stream)
+    assert found == theirs[0]
+    assert_alike(f"aclnn{operator}", text, theirs[1])
+    call.run(stream)
+    stream.synchronize()
+    call.assert_right()
+
+
+@pytest.mark.parametrize(
+    ("function", "gone"),
+    [
+        ("aclDestroyTensor", "tensor"),
+        ("aclDestroyAclOpExecutor", "executor"),
+        ("aclSetAclOpExecutorRepeatable", "executor"),
+        ("aclrtSynchronizeStream", "stream"),
+        ("aclrtDestroyStream", "stream"),
+        ("aclrtDestroyEvent", "event"),
+    ],
+)
+def test_what_is_destroyed(device, fresh, function, gone):
+    acl.aclrtSetDevice(0)
+    call = Call(device, "Softmax")
+    tensor = acl.aclCreateTensor([2], 0, None, 0, 2, [2], None)
+    queue, event = acl.aclrtCreateStream(), acl.aclrtCreateEvent()
+    executor = call.plan()
+    acl.aclDestroyTensor(tensor)
+    acl.aclDestroyAclOpExecutor(executor)
+    acl.aclrtDestroyStream(queue)
+    acl.aclrtDestroyEvent(event)
+    target = {"tensor": tensor, "executor": executor, "stream": queue, "event": event}[gone]
+    theirs = from_python(getattr(acl, function), target)
+    found, text = from_c(function, target)
+    acl.aclrtResetDevice(0)
+    assert found == theirs[0]
+    assert_alike(function, text, theirs[1])
