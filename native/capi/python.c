@@ -100,9 +100,10 @@ static const char *start_python_(void) {
   struct api_ api;
   if (!load_(library, &api)) return "the Python library lacks functions that CPython 3.10 has";
   if (api.is_initialized()) return NULL;
-  wchar_t *program = api.decode != NULL ? api.decode(found.executable, NULL) : NULL;
+  static wchar_t *program; /* Python wants it to stay */
+  program = api.decode != NULL ? api.decode(found.executable, NULL) : NULL;
   if (api.set_program_name != NULL && program != NULL) {
-    api.set_program_name(program); /* kept by Python for good */
+    api.set_program_name(program);
   } else {
     (void)setenv("PYTHONHOME", found.home, 0);
   }

@@ -6,7 +6,7 @@
 
 SANITIZE_OUT := build/sanitize
 SANITIZE_PYTHON := $(or $(wildcard $(PY)),python3)
-SANITIZE_FLAGS := -std=c11 -D_GNU_SOURCE -O1 -g1 -fno-omit-frame-pointer -Wall -Wextra -Werror \
+SANITIZE_FLAGS := -std=c11 -D_GNU_SOURCE -O1 -g1 -fPIC -fno-omit-frame-pointer -Wall -Wextra -Werror \
   -ffp-contract=off -fno-math-errno -pthread -Inative/engine -Inative/kernels -Inative/include -Inative/capi -Inative/include/toolkit
 SANITIZE_plain := -O2
 SANITIZE_address := -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -39,14 +39,22 @@ sanitize: ## the C harnesses of engine and kernels under ASan+UBSan and under TS
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=plain sanitize-plain
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=address sanitize-address
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=thread sanitize-thread
+	@$(MAKE) --no-print-directory sanitize-capi
+
+# Whole programs against a sanitized build of the library, with Python inside for phase 1.
+.PHONY: sanitize-capi
+sanitize-capi: $(VENV)/.built ## the C hosts of tests/native/hosts against the library under ASan+UBSan and under TSan
+	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=address sanitize-hosts-address
+	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=thread sanitize-hosts-thread
 
 .PHONY: soak soak-programs
 soak: soak-programs ## the stress harness at full size (64 streams, 10,000 tasks each) under TSan; all random programs
 	@STRESS=full $(MAKE) --no-print-directory SANITIZE_NOW=thread $(SANITIZE_OUT)/thread/engine_stress.passed
 
 .PHONY: fuzz
-fuzz: ## 1,000,000 random calls of the C names under ASan+UBSan (FUZZ_SEED: which)
-	@FUZZ_CALLS=1000000 $(MAKE) --no-print-directory SANITIZE_NOW=address $(SANITIZE_OUT)/address/fuzz_capi.passed
+fuzz: $(VENV)/.built ## 1,000,000 random calls of the C names under ASan+UBSan (FUZZ_SEED: which)
+	@FUZZ_CALLS=1000000 $(MAKE) --no-print-directory -j2 SANITIZE_NOW=address $(SANITIZE_OUT)/address/hosts/fuzz.passed
+	@cat $(SANITIZE_OUT)/address/hosts/fuzz.log
 
 soak-programs: $(VENV)/.built ## 1,000 random stream programs under 20 schedules each
 	@ACLNN_PY_SOAK=1 $(PY) -m pytest -q tests/property/test_stream_programs.py
@@ -97,5 +105,47 @@ $(SANITIZE_HERE)/%: tests/native/%.c $(SANITIZE_OBJECTS) $(SANITIZE_HEADERS)
 .PHONY: $(SANITIZE_PROGRAMS:%=%.passed)
 $(SANITIZE_PROGRAMS:%=%.passed): %.passed: %
 	@$(SANITIZE_ENVIRONMENT) $(SANITIZE_RUN) $< >$<.log 2>&1 || { cat $<.log; echo "failed: $<"; exit 1; }
+	@echo "  ok  $(notdir $<) ($(SANITIZE_NOW))"
+
+# ---- the library, and programs that use it as any host does -----------------------------------------------------
+
+SANITIZE_HOSTS := $(patsubst tests/native/hosts/%.c,$(SANITIZE_HERE)/hosts/%,$(wildcard tests/native/hosts/*.c))
+SANITIZE_SHARED := $(SANITIZE_HERE)/lib/libaclnn_py.so
+SANITIZE_TOOLKIT := $(SANITIZE_OUT)/toolkit
+SANITIZE_ABI := $(wildcard aclnn_py/abi/*.py aclnn_py/abi/*.txt) aclnn_py/ops/_index.py
+
+.SECONDARY: $(SANITIZE_HERE)/operator_functions.c $(SANITIZE_HERE)/lacking_functions.c
+.PHONY: sanitize-hosts-$(SANITIZE_NOW) $(SANITIZE_HOSTS:%=%.passed)
+sanitize-hosts-$(SANITIZE_NOW): $(SANITIZE_HOSTS:%=%.passed)
+	@echo "$(words $(SANITIZE_HOSTS)) hosts pass ($(SANITIZE_NOW): $(SANITIZE_$(SANITIZE_NOW)))"
+
+$(SANITIZE_HERE)/%_functions.c: $(SANITIZE_ABI)
+	@mkdir -p $(@D)
+	@$(SANITIZE_PYTHON) aclnn_py/abi/$(if $(filter operator,$*),functions,lacking).py $@
+
+# Two thousand functions that pass their arguments on: optimising them takes long and finds nothing.
+$(SANITIZE_HERE)/%_functions.o: $(SANITIZE_HERE)/%_functions.c $(SANITIZE_HEADERS)
+	@$(SANITIZE_CC) -O0 -c $< -o $@
+
+$(SANITIZE_SHARED): $(SANITIZE_OBJECTS) $(SANITIZE_HERE)/operator_functions.o $(SANITIZE_HERE)/lacking_functions.o
+	@mkdir -p $(@D)
+	@$(SANITIZE_CC) -shared -Wl,--version-script=native/aclpy.map -Wl,-soname,$(@F) $^ -lm -ldl -o $@
+
+$(SANITIZE_TOOLKIT)/set_env.sh: $(SANITIZE_ABI) $(SANITIZE_HEADERS)
+	@rm -rf $(@D)
+	@$(SANITIZE_PYTHON) -m aclnn_py toolkit --into $(@D) >$(SANITIZE_OUT)/toolkit.log
+
+$(SANITIZE_HERE)/hosts/%: tests/native/hosts/%.c $(SANITIZE_SHARED) $(SANITIZE_TOOLKIT)/set_env.sh
+	@mkdir -p $(@D)
+	@$(SANITIZE_CC) -I$(SANITIZE_TOOLKIT)/include $< -L$(SANITIZE_HERE)/lib -Wl,-rpath,$(CURDIR)/$(SANITIZE_HERE)/lib \
+	  -laclnn_py -lm -o $@
+
+# Python in the process is not built with sanitizers: hosts/leaks.txt says what of it is left out. Its lock is made of
+# what the thread sanitizer knows, so nothing has to be left out there. Once with kernels on the calling thread, once not.
+SANITIZE_INSIDE := ACLNN_PY_PYTHON=$(abspath $(SANITIZE_PYTHON)) PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=1 \
+  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/native/hosts/leaks.txt:print_suppressions=0 TSAN_OPTIONS=halt_on_error=1
+$(SANITIZE_HOSTS:%=%.passed): %.passed: %
+	@(for inline in 1 0; do ACLNN_PY_INLINE=$$inline $(SANITIZE_INSIDE) $(SANITIZE_RUN) $< || exit 1; done) >$<.log 2>&1 \
+	  || { cat $<.log; echo "failed: $<"; exit 1; }
 	@echo "  ok  $(notdir $<) ($(SANITIZE_NOW))"
 endif
