@@ -7,6 +7,7 @@
 #ifndef ACLPY_KERNELS_ELEMENT_TYPES_H
 #define ACLPY_KERNELS_ELEMENT_TYPES_H
 
+#include "../simd/bytes.h"
 #include "cast_loops.h"
 #include "define.h"
 #include "post_ops_codes.h"
@@ -89,19 +90,6 @@ static inline __attribute__((unused)) void aclpy_load_run(int64_t type, const vo
 }
 #undef ACLPY_LOAD_LOOP_
 
-/* Adding 1.5 * 2^23 leaves the value rounded to an integer in the low bits of the significand. */
-ACLPY_INLINE uint32_t aclpy_quantize_(float x, float low, float high) {
-  const float up = x > low ? x : low;
-  const float inside = up < high ? up : high;
-  return aclpy_f32_bits((x == x ? inside : 0.0f) + 0x1.8p23f);
-}
-ACLPY_INLINE void aclpy_store_i8_(const float *restrict x, int8_t *restrict y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y[i] = (int8_t)(uint8_t)aclpy_quantize_(x[i], -128.0f, 127.0f);
-}
-ACLPY_INLINE void aclpy_store_u8_(const float *restrict x, uint8_t *restrict y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y[i] = (uint8_t)aclpy_quantize_(x[i], 0.0f, 255.0f);
-}
-
 /* Past the caches, but for the ends that do not fill a vector. Streamed stores need aligned addresses. */
 #define ACLPY_STREAM_(t, stored)                                                                                 \
   ACLPY_INLINE void aclpy_stream_##t##_(const float *restrict x, stored *restrict y, int64_t n) {                \
@@ -146,10 +134,10 @@ static inline __attribute__((unused)) void aclpy_store_run(int64_t type, const f
       cast_f32_f64(x, (double *)y, n);
       break;
     case ACLPY_TYPE_INT8:
-      aclpy_store_i8_(x, (int8_t *)y, n);
+      aclpy_store_bytes(x, (uint8_t *)y, n, 1);
       break;
     case ACLPY_TYPE_UINT8:
-      aclpy_store_u8_(x, (uint8_t *)y, n);
+      aclpy_store_bytes(x, (uint8_t *)y, n, 0);
       break;
     case ACLPY_TYPE_FLOAT8_E5M2:
       cast_f32_f8e5m2(x, (uint8_t *)y, n);

@@ -43,7 +43,7 @@ ACLPY_EACH_FLOAT_(hardswish, s *aclpy_unit_(alpha *s + beta))
 ACLPY_EACH_FLOAT_(round, s == s ? aclpy_round_(s) : s)
 
 /* s / (1 + e^-x) */
-ACLPY_INLINE v32 aclpy_gate_(v32 s, v32 x) { return v32_div(s, v32_add(v32_set1(1.0f), v32_exp(v32_negate(x)))); }
+ACLPY_INLINE v32 aclpy_gate_(v32 s, v32 x) { return v32_div(s, v32_add(v32_set1(1.0f), v32_exp_any(v32_negate(x)))); }
 /* 2 sqrt(2/pi) (s + 0.044715 s^3): 1 + tanh(z) = 2 / (1 + e^-2z). */
 ACLPY_INLINE v32 aclpy_gelu_argument_(v32 s) {
   const v32 slope = v32_fma(v32_mul(s, s), v32_set1(0.044715f), v32_set1(1.0f));
@@ -52,7 +52,7 @@ ACLPY_INLINE v32 aclpy_gelu_argument_(v32 s) {
 /* tanh(ln(1 + u)) = u (u + 2) / (u (u + 2) + 2), u = e^s; beyond 20 it is 1. */
 ACLPY_INLINE v32 aclpy_mish_(v32 s) {
   const v32 two = v32_set1(2.0f), limit = v32_set1(20.0f);
-  const v32 u = v32_exp(v32_min(limit, s));
+  const v32 u = v32_exp_any(v32_min(limit, s));
   const v32 w = v32_mul(u, v32_add(u, two));
   return v32_pick_greater(s, limit, s, v32_mul(s, v32_div(w, v32_add(w, two))));
 }
@@ -61,7 +61,7 @@ ACLPY_INLINE v32 aclpy_elu_(v32 s, v32 alpha) {
   return v32_pick_greater(s, zero, s, v32_mul(alpha, v32_expm1(v32_min(zero, s))));
 }
 
-ACLPY_EACH_VECTOR_(exp, v32_exp(s))
+ACLPY_EACH_VECTOR_(exp, v32_exp_any(s))
 ACLPY_EACH_VECTOR_(tanh, v32_tanh(s))
 ACLPY_EACH_VECTOR_(elu, aclpy_elu_(s, a))
 ACLPY_EACH_VECTOR_(logistic, aclpy_gate_(one, s))
@@ -97,34 +97,87 @@ ACLPY_INLINE void eltwise_log(float *restrict t, int64_t n, float alpha, float b
   }
 }
 
-/* alpha |s|^beta in double, then the sign and the edges that C's pow has. */
-ACLPY_INLINE void aclpy_pow_block_(float *restrict t, int64_t n, float alpha, float beta) {
-  _Alignas(64) double d[256];
+/* log2 x, x normal and positive, to some 2^-37 of it: what a float's power needs. */
+ACLPY_INLINE v64 aclpy_log2_(v64 x) {
+  const v64 one = v64_set1(1.0), root = v64_set1(0x1.6a09e667f3bcdp+0);
+  v64 e = v64_exponent(x), m = v64_significand(x);
+  e = v64_pick_greater(m, root, v64_add(e, one), e);
+  m = v64_pick_greater(m, root, v64_mul(m, v64_set1(0.5)), m);
+  const v64 s = v64_div(v64_sub(m, one), v64_add(m, one)), q = v64_mul(s, s);
+  v64 p = v64_set1(0x1.5cf006a46d3d2p-2);
+  p = v64_fma(p, q, v64_set1(0x1.a58d1e18468a1p-2));
+  p = v64_fma(p, q, v64_set1(0x1.277780cdcef4dp-1));
+  p = v64_fma(p, q, v64_set1(0x1.ec709d11974ebp-1));
+  p = v64_fma(p, q, v64_set1(0x1.71547652beef3p+1));
+  return v64_fma(p, s, e);
+}
+/* 2^x to 2^-29, beyond what a float holds on both sides. */
+ACLPY_INLINE v64 aclpy_exp2_(v64 x) {
+  const v64 magic = v64_set1(0x1.8p52);
+  x = v64_min(v64_set1(200.0), v64_max(v64_set1(-200.0), x));
+  const v64 shifted = v64_add(x, magic), n = v64_sub(shifted, magic), r = v64_sub(x, n);
+  v64 p = v64_set1(0x1.41d2ce3a922e8p-13);
+  p = v64_fma(p, r, v64_set1(0x1.5f45f29e03f81p-10));
+  p = v64_fma(p, r, v64_set1(0x1.3b2dbda456c28p-7));
+  p = v64_fma(p, r, v64_set1(0x1.c6aed3aca25bcp-5));
+  p = v64_fma(p, r, v64_set1(0x1.ebfbdad7f00c7p-3));
+  p = v64_fma(p, r, v64_set1(0x1.62e430c8ae42ep-1));
+  p = v64_fma(p, r, v64_set1(0x1.000000026440cp+0));
+  return v64_scale(p, shifted, n);
+}
+
+/* The edges that C's pow has; r is |s|^beta elsewhere. */
+ACLPY_INLINE float aclpy_pow_edge_(float s, double r, float beta) {
   const int whole = __builtin_fabsf(beta) < 0x1p24f;
   const int integral = !whole ? beta == beta : (float)(int32_t)beta == beta;
   const int odd = whole && integral && ((int32_t)beta & 1) != 0;
   const double nan = (double)__builtin_nanf(""), infinity = __builtin_inf();
-  const double at_zero = beta > 0.0f ? 0.0 : beta < 0.0f ? infinity : nan;
-  const double at_infinity = beta > 0.0f ? infinity : beta < 0.0f ? 0.0 : nan;
+  const float a = __builtin_fabsf(s);
+  if (a == 0.0f) r = beta > 0.0f ? 0.0 : beta < 0.0f ? infinity : nan;
+  if (a == __builtin_inff()) r = beta > 0.0f ? infinity : beta < 0.0f ? 0.0 : nan;
+  if (a == 1.0f) r = 1.0;
+  /* Of a negative base, only -0 and -inf have powers that are not integral. */
+  const double negative = odd ? -r : integral || a == 0.0f || a == __builtin_inff() ? r : nan;
+  r = __builtin_signbit(s) && s == s ? negative : r;
+  return s == s ? (float)r : s;
+}
+
+/* alpha s^beta in double. */
+ACLPY_INLINE void aclpy_pow_block_(float *restrict t, int64_t n, float alpha, float beta) {
+  _Alignas(64) double d[256];
+  _Alignas(64) float a[256];
+  int edges = 0;
   for (int64_t i = 0; i < n; ++i) {
-    const double a = (double)__builtin_fabsf(t[i]);
-    d[i] = a == 0.0 || a > 0x1p128 ? 1.0 : a;
+    const int usual = t[i] > 0.0f && t[i] < __builtin_inff() && t[i] != 1.0f;
+    const float size = __builtin_fabsf(t[i]);
+    a[i] = size > 0.0f && size < __builtin_inff() ? size : 1.0f;
+    edges |= !usual;
   }
   const v64 b = v64_set1((double)beta);
-  for (int64_t i = 0; i < n; i += v64_LANES) {
-    v64_store(d + i, v64_exp(v64_mul(b, v64_log(v64_load(d + i)))));
+  for (int64_t i = 0; i < n; i += v32_LANES) {
+    const v32 x = v32_load(a + i);
+    v64_store(d + i, aclpy_exp2_(v64_mul(b, aclpy_log2_(v32_widen_low(x)))));
+    v64_store(d + i + v64_LANES, aclpy_exp2_(v64_mul(b, aclpy_log2_(v32_widen_high(x)))));
   }
-  for (int64_t i = 0; i < n; ++i) {
-    const float s = t[i], a = __builtin_fabsf(s);
-    double r = a == 0.0f ? at_zero : d[i];
-    r = a == __builtin_inff() ? at_infinity : r;
-    r = a == 1.0f ? 1.0 : r;
-    /* Of a negative base, only -0 and -inf have powers that are not integral. */
-    const double negative = odd ? -r : integral || a == 0.0f || a == __builtin_inff() ? r : nan;
-    r = __builtin_signbit(s) && s == s ? negative : r;
-    t[i] = alpha * (float)(s == s ? r : (double)s);
+  if (!edges) {
+    for (int64_t i = 0; i < n; ++i) t[i] = alpha * (float)d[i];
+    return;
   }
+  for (int64_t i = 0; i < n; ++i) t[i] = alpha * aclpy_pow_edge_(t[i], d[i], beta);
 }
+
+/* Powers that a few correctly rounded operations give to an ulp. C's pow takes the roots of -0 and -inf as of 0, inf.
+ */
+ACLPY_INLINE int aclpy_pow_few_(float *restrict t, int64_t n, float alpha, float beta) {
+  if (beta != 0.5f && beta != 1.5f && beta != 3.0f) return 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const float s = t[i], size = __builtin_fabsf(s);
+    const float root = __builtin_sqrtf(s == -__builtin_inff() ? size : s) + 0.0f;
+    t[i] = alpha * (beta == 3.0f ? s * s * s : beta == 0.5f ? root : size * root);
+  }
+  return 1;
+}
+
 ACLPY_INLINE void eltwise_pow(float *restrict t, int64_t n, float alpha, float beta) {
   if (beta == 0.0f) {
     for (int64_t i = 0; i < n; ++i) t[i] = alpha;
@@ -134,7 +187,7 @@ ACLPY_INLINE void eltwise_pow(float *restrict t, int64_t n, float alpha, float b
     for (int64_t i = 0; i < n; ++i) t[i] = alpha * (t[i] * t[i]);
   } else if (beta == -1.0f) {
     for (int64_t i = 0; i < n; ++i) t[i] = alpha * (1.0f / t[i]);
-  } else {
+  } else if (!aclpy_pow_few_(t, n, alpha, beta)) {
     for (int64_t i = 0; i < n; i += 256) aclpy_pow_block_(t + i, aclpy_min_i64(256, n - i), alpha, beta);
   }
 }

@@ -9,6 +9,7 @@
 
 #include "fused_geometry.h"
 #include "post_ops.h"
+#include "row_map.h"
 
 enum {
   ACLPY_PART = 512 /* elements handed over at once: a few hundred cycles, so that stores overlap with what follows */
@@ -30,6 +31,14 @@ typedef struct aclpy_fused {
 ACLPY_INLINE void fused_finish_(const aclpy_fused *f, float *t, int64_t index, int64_t n) {
   aclpy_post_apply(&f->post, t, index, n);
   aclpy_store_run(f->post.target, t, f->y + index * f->to, n, f->streaming);
+}
+
+/* Operands of the full shape are as long a way as x: what is needed some way behind elements [index, index + n). */
+ACLPY_INLINE void fused_fetch_operands_(const aclpy_fused *f, int64_t index, int64_t n) {
+  for (int64_t k = 0; k < f->post.n_operands; ++k) {
+    const aclpy_post_operand *o = &f->post.operand[k];
+    if (o->whole && o->dense) aclpy_fetch(o->base + index * o->bytes, n * o->bytes);
+  }
 }
 
 /* Results that are ready, in the destination's type, on their way past the caches: stored a few vectors at a time
@@ -101,6 +110,7 @@ static __attribute__((unused, noinline)) void fused_writer_flush_(const aclpy_fu
   if (n <= 0) return;
   if (w->drain.bytes > 0) fused_drain_all_(&w->drain);
   memcpy(w->t[!w->which], t + n, (size_t)over * sizeof(float));
+  fused_fetch_operands_(f, w->index, n);
   aclpy_post_apply(&f->post, t, w->index, n);
   const int64_t head = aclpy_min_i64((int64_t)(-begin & 63u) / f->to, n);
   if (head > 0) aclpy_store_run(f->post.target, t, f->y + w->index * f->to, head, 0);

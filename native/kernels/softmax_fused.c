@@ -5,7 +5,15 @@
  * once (twice where it is cut into chunks) and nothing of its size lies between. y may be x where the types have one
  * size. softmax_stats: see fused_stats.h.
  */
+#include "fused_direct.h"
 #include "fused_stats.h"
+
+#define ACLPY_T f32
+#include "fused_direct_rows.h"
+#define ACLPY_T f16
+#include "fused_direct_rows.h"
+#define ACLPY_T bf16
+#include "fused_direct_rows.h"
 
 static int32_t plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
   aclpy_post post;
@@ -35,6 +43,20 @@ static int32_t plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape
   return 0;
 }
 
+static void lines_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *scratch) {
+  fused_direct d;
+  const int way = fused_direct_make_(f, &d, scratch + 2 * f->g.n);
+  if (way == ACLPY_DIRECT_NOT) {
+    fused_lines_run_(f, begin, end, scratch);
+  } else if (f->post.source == ACLPY_TYPE_FLOAT) {
+    direct_run_f32(f, &d, begin, end, scratch, way);
+  } else if (f->post.source == ACLPY_TYPE_BF16) {
+    direct_run_bf16(f, &d, begin, end, scratch, way);
+  } else {
+    direct_run_f16(f, &d, begin, end, scratch, way);
+  }
+}
+
 static void run_(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {
   aclpy_fused f;
   if (aclpy_fused_geometry_make(&f.g, args->params) != 0 || f.g.outer == 0 || begin >= end) return;
@@ -49,7 +71,7 @@ static void run_(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int
   f.streaming = f.x != f.y && aclpy_whole_bytes(args, bytes) > aclpy_cache_bytes_last_level();
   switch (f.g.mode) {
     case ACLPY_LINES:
-      fused_lines_run_(&f, begin, end, scratch);
+      lines_run_(&f, begin, end, scratch);
       break;
     case ACLPY_FUSED_TILES:
       fused_tiles_run_(&f, begin, end, scratch);

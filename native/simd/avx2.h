@@ -90,6 +90,9 @@ ACLPY_INLINE v64 v64_significand(v64 x) {
 ACLPY_INLINE v32 v32_pick_greater(v32 x, v32 limit, v32 a, v32 b) {
   return _mm256_blendv_ps(b, a, _mm256_cmp_ps(x, limit, _CMP_GT_OQ));
 }
+ACLPY_INLINE int v32_any_greater(v32 x, v32 limit) {
+  return _mm256_movemask_ps(_mm256_cmp_ps(x, limit, _CMP_GT_OQ)) != 0;
+}
 ACLPY_INLINE v64 v64_pick_greater(v64 x, v64 limit, v64 a, v64 b) {
   return _mm256_blendv_pd(b, a, _mm256_cmp_pd(x, limit, _CMP_GT_OQ));
 }

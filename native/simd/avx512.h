@@ -46,6 +46,8 @@ ACLPY_INLINE v32 v32_pick_greater(v32 x, v32 limit, v32 a, v32 b) {
 ACLPY_INLINE v64 v64_pick_greater(v64 x, v64 limit, v64 a, v64 b) {
   return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(x, limit, _CMP_GT_OQ), b, a);
 }
+/* Whether x > limit in any lane. */
+ACLPY_INLINE int v32_any_greater(v32 x, v32 limit) { return _mm512_cmp_ps_mask(x, limit, _CMP_GT_OQ) != 0; }
 ACLPY_INLINE v64 v64_div(v64 a, v64 b) { return _mm512_div_pd(a, b); }
 
 ACLPY_INLINE v32 ldn_f32(const float *p, int64_t n, float fill) {

@@ -49,6 +49,11 @@ ACLPY_INLINE double v64_first(v64 v) { return v.lane[0]; }
 ACLPY_INLINE v32 v32_pick_greater(v32 x, v32 limit, v32 a, v32 b) {
   ACLPY_EACH_(v32, x.lane[i] > limit.lane[i] ? a.lane[i] : b.lane[i]);
 }
+ACLPY_INLINE int v32_any_greater(v32 x, v32 limit) {
+  int any = 0;
+  for (int i = 0; i < v32_LANES; ++i) any |= x.lane[i] > limit.lane[i];
+  return any;
+}
 ACLPY_INLINE v64 v64_pick_greater(v64 x, v64 limit, v64 a, v64 b) {
   ACLPY_EACH_(v64, x.lane[i] > limit.lane[i] ? a.lane[i] : b.lane[i]);
 }

@@ -12,6 +12,16 @@
 
 #include "isa.h"
 
+/* e^r, |r| <= ln(2)/2. */
+ACLPY_INLINE v32 v32_exp_near_(v32 r) {
+  v32 p = v32_set1(0x1.6ae720p-10f);
+  p = v32_fma(p, r, v32_set1(0x1.126792p-7f));
+  p = v32_fma(p, r, v32_set1(0x1.555822p-5f));
+  p = v32_fma(p, r, v32_set1(0x1.55541ap-3f));
+  p = v32_fma(p, r, v32_set1(0x1.fffffcp-2f));
+  p = v32_fma(p, r, v32_set1(1.0f));
+  return v32_fma(p, r, v32_set1(1.0f));
+}
 ACLPY_INLINE v32 v32_exp_core_(v32 x) {
   const v32 magic = v32_set1(0x1.8p23f);
   const v32 shifted = v32_fma(x, v32_set1(0x1.715476p+0f), magic);
@@ -23,14 +33,7 @@ ACLPY_INLINE v32 v32_exp_core_(v32 x) {
   v32 r = v32_fnma(n, v32_set1(0x1.62ep-1f), x);
   r = v32_fnma(n, v32_set1(0x1.0bfbe8p-15f), r);
 #endif
-  v32 p = v32_set1(0x1.6ae720p-10f);
-  p = v32_fma(p, r, v32_set1(0x1.126792p-7f));
-  p = v32_fma(p, r, v32_set1(0x1.555822p-5f));
-  p = v32_fma(p, r, v32_set1(0x1.55541ap-3f));
-  p = v32_fma(p, r, v32_set1(0x1.fffffcp-2f));
-  p = v32_fma(p, r, v32_set1(1.0f));
-  p = v32_fma(p, r, v32_set1(1.0f));
-  return v32_scale(p, shifted, n);
+  return v32_scale(v32_exp_near_(r), shifted, n);
 }
 
 /* x <= 0 (or NaN). */

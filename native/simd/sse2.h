@@ -79,6 +79,7 @@ ACLPY_INLINE v32 v32_pick_greater(v32 x, v32 limit, v32 a, v32 b) {
   const v32 mask = _mm_cmpgt_ps(x, limit);
   return _mm_or_ps(_mm_and_ps(mask, a), _mm_andnot_ps(mask, b));
 }
+ACLPY_INLINE int v32_any_greater(v32 x, v32 limit) { return _mm_movemask_ps(_mm_cmpgt_ps(x, limit)) != 0; }
 ACLPY_INLINE v64 v64_pick_greater(v64 x, v64 limit, v64 a, v64 b) {
   const v64 mask = _mm_cmpgt_pd(x, limit);
   return _mm_or_pd(_mm_and_pd(mask, a), _mm_andnot_pd(mask, b));

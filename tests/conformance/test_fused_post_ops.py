@@ -105,7 +105,18 @@ def power(s, a, b):
     return a * np.power(s, np.full_like(s, b))
 
 
-POWERS = [(1, 0.5), (2, 3), (1, -2), (1, 2), (-1, 1), (1, 0), (1, -1), (1, -0.75), (1, 2.5)]
+POWERS = [
+    (1, 0.5),
+    (2, 3),
+    (1, -2),
+    (1, 2),
+    (-1, 1),
+    (1, 0),
+    (1, -1),
+    (1, -0.75),
+    (1, 2.5),
+    (3, 1.5),
+]
 # alg: (formula of s, alpha, beta), pairs of constants to try, most relative error [float32 eps]
 ELTWISE = {
     "abs": (lambda s, _a, _b: np.where(s > 0, s, -s), [(0, 0)], 0),
@@ -140,10 +151,11 @@ def test_the_table_is_complete():
 
 
 @pytest.mark.parametrize("alg", ELTWISE_ALGORITHMS)
-def test_eltwise(device, stream, isa, alg):
+@pytest.mark.parametrize("shape", [(7, 193), (3, 451)], ids=str)
+def test_eltwise(device, stream, isa, alg, shape):
     plain = alg.removesuffix("_use_dst_for_bwd").removesuffix("_v2")
     formula, constants, ulps = ELTWISE[plain]
-    t = values()
+    t = values(shape)
     for alpha, beta in constants:
         got = through(device, stream, t, [Eltwise(alg, alpha, beta)]).astype(np.float64)
         with np.errstate(all="ignore"):
@@ -189,16 +201,22 @@ BINARY = {
 }  # fmt: skip
 OPERANDS = [np.float32, np.float16, ml_dtypes.bfloat16, np.int8, np.uint8, np.int32,
             ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3fn]  # fmt: skip
+#: Which dimensions of [4, 5, width] an operand has; short rows and long ones take other ways.
 BROADCASTS = [
+    (0, 0, 0),
+    (0, 1, 0),
+    (1, 0, 0),
+    (0, 0, 1),
+    (1, 0, 1),
+    (0, 1, 1),
+    (1, 1, 0),
     (1, 1, 1),
-    (1, 5, 1),
-    (4, 1, 1),
-    (1, 1, 37),
-    (4, 1, 37),
-    (1, 5, 37),
-    (4, 5, 1),
-    (4, 5, 37),
 ]
+WIDTHS = (37, 321)
+
+
+def broadcast(which, width):
+    return tuple(size if has else 1 for size, has in zip((4, 5, width), which, strict=True))
 
 
 def operand(shape, dtype, seed=3):
@@ -210,9 +228,11 @@ def operand(shape, dtype, seed=3):
 
 
 @pytest.mark.parametrize("alg", BINARY_ALGORITHMS)
-def test_binary_is_the_float32_operation(device, stream, isa, alg):
-    t = values((4, 5, 37))
-    for number, shape in enumerate(BROADCASTS):
+@pytest.mark.parametrize("width", WIDTHS)
+def test_binary_is_the_float32_operation(device, stream, isa, alg, width):
+    t = values((4, 5, width))
+    for number, which in enumerate(BROADCASTS):
+        shape = broadcast(which, width)
         s = operand(shape, OPERANDS[number % len(OPERANDS)])
         if alg in ("eq", "ne", "ge", "le") and shape == t.shape:
             s = np.where(np.random.default_rng(1).random(shape) < 0.5, t, 0).astype(np.float32)
@@ -223,10 +243,11 @@ def test_binary_is_the_float32_operation(device, stream, isa, alg):
 
 
 @pytest.mark.parametrize("dtype", OPERANDS, ids=lambda d: np.dtype(d).name)
-@pytest.mark.parametrize("shape", BROADCASTS)
-def test_operands_of_every_type_and_broadcast(device, stream, isa, dtype, shape):
-    t = values((4, 5, 37))
-    s = operand(shape, dtype)
+@pytest.mark.parametrize("which", BROADCASTS)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_operands_of_every_type_and_broadcast(device, stream, isa, dtype, which, width):
+    t = values((4, 5, width))
+    s = operand(broadcast(which, width), dtype)
     got = through(device, stream, t, [Binary("add")], post_op_2_src1=s)
     with np.errstate(all="ignore"):
         want = t + s.astype(np.float32)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Fused softmax kernels, every supported ISA: accuracy against long double, narrower results as the float result
- * rounded once, same bits for any split and whether streamed or not, in place, guard bytes, refused parameters.
+ * rounded once, same bits for any split and whether streamed or not, two threads at neighbouring items, in place, guard
+ * bytes, refused parameters.
  */
 #include <math.h>
+#include <pthread.h>
 
 #include "kernels_support.h"
 #include "post_ops_codes.h"
@@ -17,12 +19,37 @@ static const shape3 shapes_[] = {
     {1, 50001, 1}, {2, 5, 3},    {3, 40, 70},  {1, 128, 512}, {2, 300, 530}, {1, 5000, 40},
 };
 
-/* Operations and operands of a program: `each` has the shape of the result, `row` that of its last dimension. */
-enum { NOTHING = 0, SCALE_RELU, ADD_CLIP, ROW_SQUARE, EXP_MAX, PROGRAMS };
+/* Operands: a value, a row (also in bfloat16) repeated for all, a value for each row, the shape of the result. A row is
+ * the last dimension. */
+enum { NONE = -1, SCALAR = 0, EIGHTH, ROW, ROW16, LINE, EACH, OPERANDS };
 
 typedef struct operands {
-  buffer scalar, row, each;
+  buffer of[OPERANDS];
 } operands;
+
+typedef struct step {
+  int code, operand;
+  float alpha, beta;
+} step;
+
+typedef struct program {
+  int steps;
+  step step[4];
+} program;
+
+static const program programs_[] = {
+    {0, {{0, NONE, 0, 0}}},
+    {2, {{ACLPY_POST_MUL, SCALAR, 0, 0}, {ACLPY_POST_RELU, NONE, 0.5f, 0}}},
+    {3, {{ACLPY_POST_MUL, SCALAR, 0, 0}, {ACLPY_POST_ADD, EACH, 0, 0}, {ACLPY_POST_CLIP, NONE, -0.25f, 0.75f}}},
+    {3, {{ACLPY_POST_MUL, SCALAR, 0, 0}, {ACLPY_POST_ADD, ROW, 0, 0}, {ACLPY_POST_SQUARE, NONE, 0, 0}}},
+    {2, {{ACLPY_POST_MAX, SCALAR, 0, 0}, {ACLPY_POST_EXP, NONE, 0, 0}}},
+    {3, {{ACLPY_POST_ADD, LINE, 0, 0}, {ACLPY_POST_DIV, EIGHTH, 0, 0}, {ACLPY_POST_LINEAR, NONE, 0.5f, 1.5f}}},
+    {3, {{ACLPY_POST_MUL, ROW16, 0, 0}, {ACLPY_POST_SUB, LINE, 0, 0}, {ACLPY_POST_DIV, SCALAR, 0, 0}}},
+    {3, {{ACLPY_POST_MUL, SCALAR, 0, 0}, {ACLPY_POST_TANH, NONE, 0, 0}, {ACLPY_POST_MIN, EACH, 0, 0}}},
+    {3, {{ACLPY_POST_ABS, NONE, 0, 0}, {ACLPY_POST_POW, NONE, 1.0f, 1.7f}, {ACLPY_POST_DIV, EIGHTH, 0, 0}}},
+    {1, {{ACLPY_POST_GELU_ERF, NONE, 0, 0}}},
+};
+enum { PROGRAMS = sizeof programs_ / sizeof programs_[0] };
 
 static int64_t word_(float alpha, float beta) {
   uint32_t a, b;
@@ -33,43 +60,85 @@ static int64_t word_(float alpha, float beta) {
 
 static int64_t last_(const shape3 *s) { return s->inner == 1 ? s->n : s->inner; }
 
+static const char *dtype_of_(int operand) { return operand == ROW16 ? "bf16" : "f32"; }
+static int64_t elements_of_(int operand, const shape3 *s) {
+  const int64_t all = s->outer * s->n * s->inner;
+  return operand < ROW ? 1 : operand < LINE ? last_(s) : operand == LINE ? all / last_(s) : all;
+}
+static int64_t index_of_(int operand, const shape3 *s, int64_t e) {
+  return operand < ROW ? 0 : operand < LINE ? e % last_(s) : operand == LINE ? e / last_(s) : e;
+}
+
 /* Fills parameters and addresses; returns how many parameters there are. */
 static int32_t program_(int which, const shape3 *s, int log, int64_t from, int64_t to, const operands *o, int64_t *p,
                         aclpy_kernel_args *args) {
+  static const int64_t broadcast[OPERANDS] = {3, 3, 1, 1, 2, 0};
   const int64_t all = s->outer * s->n * s->inner;
   const int64_t head[] = {s->outer, s->n, s->inner, log, from, to, 2, 0, 0, all / last_(s), last_(s)};
-  const int64_t scalar = ACLPY_TYPE_FLOAT | 3 << 16, row = ACLPY_TYPE_FLOAT | 1 << 16, each = ACLPY_TYPE_FLOAT;
-  int64_t words[2] = {0, 0}, ops[6] = {0, 0, 0, 0, 0, 0}, n_words = 0, n_ops = 0;
-  unsigned char *addr[2] = {NULL, NULL};
-  if (which != NOTHING) {
-    words[n_words] = scalar;
-    addr[n_words++] = o->scalar.data;
-    ops[2 * n_ops++] = which == EXP_MAX ? ACLPY_POST_MAX : ACLPY_POST_MUL;
-  }
-  if (which == SCALE_RELU) ops[2 * n_ops] = ACLPY_POST_RELU, ops[2 * n_ops++ + 1] = word_(0.5f, 0.0f);
-  if (which == ADD_CLIP || which == ROW_SQUARE) {
-    words[n_words] = which == ADD_CLIP ? each : row;
-    addr[n_words] = which == ADD_CLIP ? o->each.data : o->row.data;
-    ops[2 * n_ops++] = ACLPY_POST_ADD | n_words++ << 8;
-  }
-  if (which == ADD_CLIP) ops[2 * n_ops] = ACLPY_POST_CLIP, ops[2 * n_ops++ + 1] = word_(-0.25f, 0.75f);
-  if (which == ROW_SQUARE) ops[2 * n_ops++] = ACLPY_POST_SQUARE;
-  if (which == EXP_MAX) ops[2 * n_ops++] = ACLPY_POST_EXP;
+  const program *program = &programs_[which];
   int32_t count = 0;
   for (size_t i = 0; i < sizeof head / sizeof head[0]; ++i) p[count++] = head[i];
-  p[7] = n_words;
-  p[8] = n_ops;
-  for (int64_t i = 0; i < n_words; ++i) p[count++] = words[i], args->addr[1 + i] = addr[i];
-  for (int64_t i = 0; i < 2 * n_ops; ++i) p[count++] = ops[i];
+  p[8] = program->steps;
+  for (int i = 0; i < program->steps; ++i) {
+    const int operand = program->step[i].operand;
+    if (operand == NONE) continue;
+    args->addr[1 + p[7]++] = o->of[operand].data;
+    p[count++] = (operand == ROW16 ? ACLPY_TYPE_BF16 : ACLPY_TYPE_FLOAT) | broadcast[operand] << 16;
+  }
+  for (int64_t i = 0, used = 0; i < program->steps; ++i) {
+    const step *one = &program->step[i];
+    p[count++] = one->code | (one->operand == NONE ? 0 : used++ << 8);
+    p[count++] = word_(one->alpha, one->beta);
+  }
   args->params = p;
   return count;
 }
 
-static long double expected_(int which, long double t, long double scalar, long double row, long double each) {
-  if (which == SCALE_RELU) return t * scalar > 0 ? t * scalar : t * scalar * 0.5L;
-  if (which == ADD_CLIP) return fminl(fmaxl(t * scalar + each, -0.25L), 0.75L);
-  if (which == ROW_SQUARE) return (t * scalar + row) * (t * scalar + row);
-  if (which == EXP_MAX) return expl(fmaxl(t, scalar));
+static long double applied_(const step *one, long double t, long double v) {
+  const long double a = (long double)one->alpha, b = (long double)one->beta;
+  switch (one->code) {
+    case ACLPY_POST_ADD:
+      return t + v;
+    case ACLPY_POST_SUB:
+      return t - v;
+    case ACLPY_POST_MUL:
+      return t * v;
+    case ACLPY_POST_DIV:
+      return t / v;
+    case ACLPY_POST_MAX:
+      return fmaxl(t, v);
+    case ACLPY_POST_MIN:
+      return fminl(t, v);
+    case ACLPY_POST_RELU:
+      return t > 0 ? t : t * a;
+    case ACLPY_POST_CLIP:
+      return fminl(fmaxl(t, a), b);
+    case ACLPY_POST_LINEAR:
+      return a * t + b;
+    case ACLPY_POST_SQUARE:
+      return t * t;
+    case ACLPY_POST_EXP:
+      return expl(t);
+    case ACLPY_POST_TANH:
+      return tanhl(t);
+    case ACLPY_POST_ABS:
+      return fabsl(t);
+    case ACLPY_POST_POW:
+      return a * powl(t, b);
+    default: /* ACLPY_POST_GELU_ERF */
+      return 0.5L * t * erfcl(-t / sqrtl(2.0L));
+  }
+}
+
+/* The operations on t, which is element `e`. */
+static long double expected_(int which, const shape3 *s, const operands *o, int64_t e, long double t) {
+  for (int i = 0; i < programs_[which].steps; ++i) {
+    const step *one = &programs_[which].step[i];
+    const int operand = one->operand;
+    const double v =
+        operand == NONE ? 0.0 : element_get(dtype_of_(operand), o->of[operand].data, index_of_(operand, s, e));
+    t = applied_(one, t, (long double)v);
+  }
   return t;
 }
 
@@ -84,9 +153,7 @@ static void check_oracle_(const aclpy_kernel *k, const shape3 *s, int which, int
     for (int64_t i = 0; i < s->n; ++i) {
       const int64_t e = at + i * s->inner;
       const long double d = (long double)element_get("f32", x->data, e) - max;
-      const long double want = expected_(
-          which, log ? d - logl(sum) : expl(d) / sum, (long double)element_get("f32", o->scalar.data, 0),
-          (long double)element_get("f32", o->row.data, e % last_(s)), (long double)element_get("f32", o->each.data, e));
+      const long double want = expected_(which, s, o, e, log ? d - logl(sum) : expl(d) / sum);
       const long double got = (long double)element_get("f32", y->data, e);
       CHECK(fabsl(got - want) <= 8e-6L * fabsl(want) + 4e-6L,
             "%s program %d log %d [%" PRId64 ",%" PRId64 ",%" PRId64 "] at %" PRId64 ": %Lg for %Lg", k->isa, which,
@@ -102,6 +169,8 @@ static void check_rounded_(const aclpy_kernel *k, int64_t to, const buffer *wide
     if (to == ACLPY_TYPE_INT8) {
       const double inside = fmin(fmax(v, -128.0), 127.0);
       CHECK((double)(int8_t)y->data[i] == rint(inside), "%s int8 at %" PRId64, k->isa, i);
+    } else if (to == ACLPY_TYPE_UINT8) {
+      CHECK((double)y->data[i] == rint(fmin(fmax(v, 0.0), 255.0)), "%s uint8 at %" PRId64, k->isa, i);
     } else {
       uint16_t got;
       memcpy(&got, y->data + 2 * i, 2);
@@ -110,7 +179,44 @@ static void check_rounded_(const aclpy_kernel *k, int64_t to, const buffer *wide
   }
 }
 
-static int64_t bytes_of_(int64_t type) { return type == ACLPY_TYPE_FLOAT ? 4 : type == ACLPY_TYPE_INT8 ? 1 : 2; }
+static int64_t bytes_of_(int64_t type) {
+  return type == ACLPY_TYPE_FLOAT ? 4 : type == ACLPY_TYPE_INT8 || type == ACLPY_TYPE_UINT8 ? 1 : 2;
+}
+
+/* Every second item of a pass. */
+typedef struct half_of_pass {
+  const aclpy_kernel *k;
+  const aclpy_kernel_args *args;
+  int32_t pass;
+  int64_t first, items;
+  void *scratch;
+} half_of_pass;
+
+static void *half_run_(void *argument) {
+  const half_of_pass *h = argument;
+  for (int64_t item = h->first; item < h->items; item += 2) h->k->run(h->args, h->pass, item, item + 1, h->scratch);
+  return NULL;
+}
+
+/* Neighbouring items in two threads: what they share is what the thread sanitizer sees. */
+static void run_threads_(const aclpy_kernel *k, aclpy_kernel_args *args, int32_t n_params) {
+  aclpy_kernel_shape shape;
+  CHECK(k->plan(args->params, n_params, &shape) == 0, "%s", k->isa);
+  args->scratch = checked_malloc((size_t)shape.scratch_bytes);
+  void *own[2] = {checked_malloc((size_t)shape.thread_scratch_bytes),
+                  checked_malloc((size_t)shape.thread_scratch_bytes)};
+  for (int32_t pass = 0; pass < shape.passes; ++pass) {
+    half_of_pass even = {k, args, pass, 0, shape.items[pass], own[0]},
+                 odd = {k, args, pass, 1, shape.items[pass], own[1]};
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, half_run_, &odd) == 0, "no thread");
+    half_run_(&even);
+    pthread_join(thread, NULL);
+  }
+  free(args->scratch);
+  free(own[0]);
+  free(own[1]);
+}
 
 static void fill_(buffer *b, const char *dtype, int64_t n) {
   for (int64_t i = 0; i < n; ++i) element_set(dtype, b->data, i, random_normal());
@@ -119,19 +225,22 @@ static void fill_(buffer *b, const char *dtype, int64_t n) {
 /* Every destination of one source and program; `from` as float is x. */
 static void check_program_(const aclpy_kernel *k, const shape3 *s, int which, int log, int64_t from, const operands *o,
                            const buffer *x, const buffer *source) {
-  static const int64_t targets[] = {ACLPY_TYPE_FLOAT, ACLPY_TYPE_BF16, ACLPY_TYPE_FLOAT16, ACLPY_TYPE_INT8};
+  static const int64_t targets[] = {ACLPY_TYPE_FLOAT, ACLPY_TYPE_BF16, ACLPY_TYPE_FLOAT16, ACLPY_TYPE_INT8,
+                                    ACLPY_TYPE_UINT8};
   const int64_t n = s->outer * s->n * s->inner;
   buffer wide = {NULL, NULL, 0};
   for (size_t t = 0; t < sizeof targets / sizeof targets[0]; ++t) {
     int64_t p[ACLPY_MAX_PARAMS];
     const size_t bytes = (size_t)(n * bytes_of_(targets[t]));
-    buffer y[3];
-    for (int form = 0; form < 3; ++form) { /* in one piece, in pieces, in pieces and streamed */
-      aclpy_kernel_args args = {{source->data}, NULL, p, form == 2 ? INT64_MAX : 0};
+    buffer y[4];
+    for (int form = 0; form < 4;
+         ++form) { /* in one piece, in pieces, in pieces and streamed, streamed by two threads */
+      aclpy_kernel_args args = {{source->data}, NULL, p, form >= 2 ? INT64_MAX : 0};
       y[form] = buffer_make(bytes, (size_t)bytes_of_(targets[t]));
       const int32_t count = program_(which, s, log, from, targets[t], o, p, &args);
       args.addr[1 + p[7]] = y[form].data;
-      run_plan(k, &args, count, form);
+      if (form < 3) run_plan(k, &args, count, form);
+      if (form == 3) run_threads_(k, &args, count);
       CHECK(buffer_guards_hold(&y[form]), "%s: wrote outside", k->isa);
       CHECK(memcmp(y[form].data, y[0].data, bytes) == 0,
             "%s program %d log %d from %d to %d form %d [%" PRId64 ",%" PRId64 ",%" PRId64 "]", k->isa, which, log,
@@ -154,27 +263,31 @@ static void check_program_(const aclpy_kernel *k, const shape3 *s, int which, in
     }
     buffer_free(&y[1]);
     buffer_free(&y[2]);
+    buffer_free(&y[3]);
   }
   buffer_free(&wide);
 }
 
 static void check_shape_(const aclpy_kernel *k, const shape3 *s) {
   const int64_t n = s->outer * s->n * s->inner;
-  operands o = {buffer_make(4, 4), buffer_make((size_t)last_(s) * 4, 4), buffer_make((size_t)n * 4, 4)};
-  buffer x = buffer_make((size_t)n * 4, 4), half = buffer_make((size_t)n * 2, 2);
-  fill_(&half, "f16", n);
-  for (int64_t i = 0; i < n; ++i) element_set("f32", x.data, i, element_get("f16", half.data, i));
-  element_set("f32", o.scalar.data, 0, 0.75);
-  fill_(&o.row, "f32", last_(s));
-  fill_(&o.each, "f32", n);
-  for (int which = 0; which < PROGRAMS; ++which) {
-    const int log = which % 2;
-    check_program_(k, s, which, log, ACLPY_TYPE_FLOAT, &o, &x, &x);
-    check_program_(k, s, which, !log, ACLPY_TYPE_FLOAT16, &o, &x, &half);
+  operands o;
+  for (int i = 0; i < OPERANDS; ++i) {
+    const int64_t elements = elements_of_(i, s), bytes = i == ROW16 ? 2 : 4;
+    o.of[i] = buffer_make((size_t)(elements * bytes), (size_t)bytes);
+    fill_(&o.of[i], dtype_of_(i), elements);
   }
-  buffer_free(&o.scalar);
-  buffer_free(&o.row);
-  buffer_free(&o.each);
+  element_set("f32", o.of[SCALAR].data, 0, 0.75);
+  element_set("f32", o.of[EIGHTH].data, 0, 0.125);
+  buffer x = buffer_make((size_t)n * 4, 4), half = buffer_make((size_t)n * 2, 2);
+  for (int which = 0; which < PROGRAMS; ++which) {
+    const int log = which % 2, brain = which / 2 % 2;
+    const char *dtype = brain ? "bf16" : "f16";
+    fill_(&half, dtype, n);
+    for (int64_t i = 0; i < n; ++i) element_set("f32", x.data, i, element_get(dtype, half.data, i));
+    check_program_(k, s, which, log, ACLPY_TYPE_FLOAT, &o, &x, &x);
+    check_program_(k, s, which, !log, brain ? ACLPY_TYPE_BF16 : ACLPY_TYPE_FLOAT16, &o, &x, &half);
+  }
+  for (int i = 0; i < OPERANDS; ++i) buffer_free(&o.of[i]);
   buffer_free(&x);
   buffer_free(&half);
 }

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the rows of fused_direct_rows.h are written with: cheap operations in registers, between the scaling and the
+ * store, as the plain kernel applies its factor. The values are those of fused_rows.h, bit for bit.
+ */
+#ifndef ACLPY_KERNELS_FUSED_DIRECT_H
+#define ACLPY_KERNELS_FUSED_DIRECT_H
+
+#include "fused_rows.h"
+
+enum {
+  ACLPY_DIRECT_QUAD = 4 * v32_LANES, /* elements stored at once */
+  ACLPY_DIRECT_PART = 64,            /* elements before and behind the quads, done apart */
+  ACLPY_DIRECT_ROW = 256             /* shorter rows whose lines are not whole go through the writer */
+};
+enum { ACLPY_STAGED = -1 /* instead of a type: results are finished before they are stored */ };
+enum {
+  ACLPY_TYPE_OF_f32 = ACLPY_TYPE_FLOAT,
+  ACLPY_TYPE_OF_f16 = ACLPY_TYPE_FLOAT16,
+  ACLPY_TYPE_OF_bf16 = ACLPY_TYPE_BF16
+};
+
+/* The operations, and the row whose sum is known, to be written. */
+typedef struct fused_direct {
+  _Alignas(64) float t[ACLPY_PART]; /* with operations that are not cheap: results on their way to the destination */
+  _Alignas(64) unsigned char stored[ACLPY_PART * sizeof(float)];
+  const unsigned char *ready;                        /* in t or, narrower, in `stored` */
+  int64_t n_ready;                                   /* bytes */
+  aclpy_post_step step[ACLPY_EASY_STEPS];            /* operands: those of the row */
+  const aclpy_post_operand *moves[ACLPY_EASY_STEPS]; /* the operand where it differs from row to row, or NULL */
+  int64_t steps;
+  const float *far[ACLPY_EASY_STEPS]; /* operands of the full shape: to be fetched ahead */
+  int64_t n_far;
+  const float *e;         /* exponentials */
+  const unsigned char *x; /* for the logarithm */
+  unsigned char *y;       /* NULL: no row yet */
+  int64_t index;          /* of its first element */
+  int64_t at;             /* elements before it are written */
+  float shift, factor;
+} fused_direct;
+
+/* Element 0 of what the operand shows a row: of floats, or one value. */
+ACLPY_INLINE void direct_operand_(const aclpy_fused *f, aclpy_post_step *step, const aclpy_post_operand *o,
+                                  int64_t index) {
+  const int64_t offset = o->whole ? index : aclpy_post_offset_(&f->post, o, index);
+  const unsigned char *from = o->base + offset * o->bytes;
+  if (o->dense) {
+    step->operand.each = (const float *)(const void *)from;
+  } else {
+    aclpy_load_run(o->type, from, &step->operand.value, 1);
+  }
+}
+
+/* Whether every row sees the same of an operand. */
+ACLPY_INLINE int direct_fixed_(const aclpy_fused *f, const aclpy_post_operand *o) {
+  int64_t left = f->g.outer;
+  for (int64_t d = 0; d < f->post.n_dims && left > 1; left /= f->post.dims[d++]) {
+    if (o->stride[d] != 0) return 0;
+  }
+  return 1;
+}
+
+/* One step with its operand; 0 where it cannot be done this way. `spare` holds a row of floats, once. */
+ACLPY_INLINE int direct_step_make_(const aclpy_fused *f, fused_direct *d, int64_t k, float **spare) {
+  const int64_t code = f->post.ops[2 * k] & 0xff;
+  d->moves[k] = NULL;
+  if (!aclpy_post_is_easy(code)) return 0;
+  const aclpy_post_operand *o = aclpy_post_operands_of(code) > 0 ? &f->post.operand[f->post.ops[2 * k] >> 8] : NULL;
+  if (o == NULL || (o->whole && !o->dense)) {
+    d->step[k] = aclpy_post_step_(&f->post, k, 0, 1, NULL);
+    return 1;
+  }
+  const uint64_t constants = (uint64_t)f->post.ops[2 * k + 1];
+  const aclpy_post_step step = {
+      code, {NULL, 0.0f}, aclpy_f32_from_bits((uint32_t)constants), aclpy_f32_from_bits((uint32_t)(constants >> 32))};
+  d->step[k] = step;
+  if (o->segment % f->g.n != 0) return 0;
+  const int fixed = direct_fixed_(f, o);
+  if (!o->dense || o->type == ACLPY_TYPE_FLOAT) {
+    direct_operand_(f, &d->step[k], o, 0);
+    if (!fixed) d->moves[k] = o;
+    return 1;
+  }
+  if (!fixed || *spare == NULL) return 0;
+  aclpy_load_run(o->type, o->base, *spare, f->g.n);
+  d->step[k].operand.each = *spare;
+  *spare = NULL;
+  return 1;
+}
+
+enum { ACLPY_DIRECT_NOT = 0, ACLPY_DIRECT_CHEAP, ACLPY_DIRECT_STAGED };
+
+/* How a launch can be done: not here, in registers, or with results staged in t. */
+static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fused_direct *d, float *spare) {
+  const int64_t source = f->post.source, target = f->post.target;
+  const int from = source == ACLPY_TYPE_FLOAT || source == ACLPY_TYPE_FLOAT16 || source == ACLPY_TYPE_BF16;
+  const int to = target == ACLPY_TYPE_FLOAT || target == ACLPY_TYPE_FLOAT16 || target == ACLPY_TYPE_BF16 ||
+                 target == ACLPY_TYPE_INT8 || target == ACLPY_TYPE_UINT8;
+  const int whole = ((uintptr_t)f->y | (uintptr_t)(f->g.n * f->to)) % 64 == 0;
+  if (!from || !to || f->rounded || f->g.n < (whole ? ACLPY_DIRECT_QUAD : ACLPY_DIRECT_ROW)) return ACLPY_DIRECT_NOT;
+  d->y = NULL;
+  d->n_ready = 0;
+  d->steps = 0;
+  if (f->post.n_ops > ACLPY_EASY_STEPS) return ACLPY_DIRECT_STAGED;
+  for (int64_t k = 0; k < f->post.n_ops; ++k) {
+    if (!direct_step_make_(f, d, k, &spare)) return ACLPY_DIRECT_STAGED;
+  }
+  d->steps = f->post.n_ops;
+  return ACLPY_DIRECT_CHEAP;
+}
+
+/* t = n results from d->at on, before the operations. */
+ACLPY_INLINE void direct_fill_(const aclpy_fused *f, const fused_direct *d, float *t, int64_t n) {
+  if (f->flags & ACLPY_FUSED_LOG) {
+    aclpy_load_run(f->post.source, d->x + d->at * f->from, t, n);
+    for (int64_t i = 0; i < n; ++i) t[i] = (t[i] - d->shift) - d->factor;
+  } else {
+    for (int64_t i = 0; i < n; ++i) t[i] = d->e[d->at + i] * d->factor;
+  }
+}
+
+/* As many quads as fit, finished. */
+static __attribute__((unused, noinline)) void direct_stage_(const aclpy_fused *f, fused_direct *d) {
+  const int64_t n = aclpy_min_i64(ACLPY_PART, f->g.n - d->at) / ACLPY_DIRECT_QUAD * ACLPY_DIRECT_QUAD;
+  if (f->streaming) fused_fetch_operands_(f, d->index + d->at, n);
+  direct_fill_(f, d, d->t, n);
+  aclpy_post_apply(&f->post, d->t, d->index + d->at, n);
+  d->ready = (const unsigned char *)d->t;
+  if (f->post.target != ACLPY_TYPE_FLOAT) {
+    aclpy_store_run(f->post.target, d->t, d->stored, n, 0);
+    d->ready = d->stored;
+  }
+  d->n_ready = n * f->to;
+}
+
+/* The next staged quad. */
+ACLPY_INLINE void direct_staged_quad_(const aclpy_fused *f, fused_direct *d) {
+  if (d->n_ready == 0) direct_stage_(f, d);
+  const int64_t bytes = ACLPY_DIRECT_QUAD * f->to;
+  float *to = (float *)(void *)(d->y + d->at * f->to);
+  const float *from = (const float *)(const void *)d->ready;
+  for (int64_t k = 0; k < bytes / (int64_t)sizeof(float); k += v32_LANES) {
+    if (f->streaming) {
+      nt_f32(to + k, v32_load(from + k));
+    } else {
+      v32_store(to + k, v32_load(from + k));
+    }
+  }
+  d->ready += bytes;
+  d->n_ready -= bytes;
+  d->at += ACLPY_DIRECT_QUAD;
+}
+
+/* Elements [at, at + n), n at most ACLPY_DIRECT_PART: what does not fill a quad, or a line. */
+static __attribute__((unused, noinline)) void direct_part_(const aclpy_fused *f, fused_direct *d, int64_t n) {
+  _Alignas(64) float t[ACLPY_DIRECT_PART];
+  direct_fill_(f, d, t, n);
+  aclpy_post_apply(&f->post, t, d->index + d->at, n);
+  aclpy_store_run(f->post.target, t, d->y + d->at * f->to, n, 0);
+  d->at += n;
+}
+
+/* The row after: its operands, and what lies before its first whole line. */
+ACLPY_INLINE void direct_next_(const aclpy_fused *f, fused_direct *d, int64_t row, const float *e,
+                               const unsigned char *x, float shift, float factor) {
+  d->e = e;
+  d->x = x;
+  d->index = row * f->g.n;
+  d->y = f->y + d->index * f->to;
+  d->at = 0;
+  d->shift = shift;
+  d->factor = factor;
+  d->n_far = 0;
+  for (int64_t k = 0; k < d->steps; ++k) {
+    if (d->moves[k] == NULL) continue;
+    direct_operand_(f, &d->step[k], d->moves[k], d->index);
+    if (f->streaming && d->moves[k]->dense) d->far[d->n_far++] = d->step[k].operand.each;
+  }
+  const int64_t head = (int64_t)(-(uintptr_t)d->y & 63u) / f->to;
+  if (f->streaming && head > 0) direct_part_(f, d, aclpy_min_i64(head, f->g.n));
+}
+
+/* A quad of results, past the caches where asked. */
+ACLPY_INLINE void direct_store_(int64_t target, unsigned char *y, const v32 *v, int streaming) {
+#define ACLPY_EACH_(store, type) \
+  for (int k = 0; k < 4; ++k) store((type *)(void *)y + k * v32_LANES, v[k])
+  switch (target) {
+    case ACLPY_TYPE_FLOAT16:
+      if (streaming) {
+        ACLPY_EACH_(nt_f16, uint16_t);
+      } else {
+        ACLPY_EACH_(st_f16, uint16_t);
+      }
+      break;
+    case ACLPY_TYPE_BF16:
+      if (streaming) {
+        ACLPY_EACH_(nt_bf16, uint16_t);
+      } else {
+        ACLPY_EACH_(st_bf16, uint16_t);
+      }
+      break;
+    case ACLPY_TYPE_INT8:
+    case ACLPY_TYPE_UINT8: {
+      const v32 bytes = target == ACLPY_TYPE_INT8 ? v32_to_bytes(v, 1) : v32_to_bytes(v, 0);
+      if (streaming) {
+        nt_f32((float *)(void *)y, bytes);
+      } else {
+        memcpy(y, &bytes, sizeof bytes);
+      }
+      break;
+    }
+    default:
+      if (streaming) {
+        ACLPY_EACH_(nt_f32, float);
+      } else {
+        ACLPY_EACH_(v32_store, float);
+      }
+      break;
+  }
+#undef ACLPY_EACH_
+}
+
+#endif

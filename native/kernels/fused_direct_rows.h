@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Template: fused softmax of rows whose operations are all cheap, in the plain kernel's loop over three rows
+ * (softmax_rows.h), or staged. ACLPY_T names the source; `target` is a constant where the destination is of the same
+ * type, or ACLPY_STAGED.
+ */
+#include "../simd/instance.h"
+
+/* The quad from d->at on. */
+ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target) {
+  if (target == ACLPY_STAGED) {
+    direct_staged_quad_(f, d);
+    return;
+  }
+  const int64_t i = d->at;
+  v32 v[4];
+  if (logarithm) {
+    const STORED *x = (const STORED *)(const void *)d->x + i;
+    const v32 shift = v32_set1(d->shift), offset = v32_set1(d->factor);
+    for (int k = 0; k < 4; ++k) v[k] = v32_sub(v32_sub(LD(x + k * LANES), shift), offset);
+  } else {
+    const v32 factor = v32_set1(d->factor);
+    for (int k = 0; k < 4; ++k) v[k] = v32_mul(v32_load(d->e + i + k * LANES), factor);
+  }
+  for (int64_t s = 0; s < d->steps; ++s) aclpy_easy_step_(&d->step[s], v, i, 4);
+  for (int64_t k = 0; k < d->n_far; ++k) aclpy_fetch(d->far[k] + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float));
+  direct_store_(target, d->y + i * f->to, v, f->streaming);
+  d->at = i + ACLPY_DIRECT_QUAD;
+}
+
+/* What is left of the row. */
+ACLPY_INLINE void FN(direct_rest)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target) {
+  while (d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_quad)(f, d, logarithm, target);
+  while (d->at < f->g.n) direct_part_(f, d, aclpy_min_i64(ACLPY_DIRECT_PART, f->g.n - d->at));
+}
+
+ACLPY_INLINE float FN(direct_max)(const STORED *x, int64_t n) {
+  v32 a = v32_set1(-INFINITY);
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) a = v32_max(LD(x + i), a);
+  if (i < n) a = v32_max(LDN(x + i, n - i, -INFINITY), a);
+  return v32_hmax(a);
+}
+
+/* As fused_quad_ and fused_part_ (fused_rows.h), on elements as they are stored. */
+ACLPY_INLINE v32_acc FN(direct_exp)(const STORED *x, float *e, v32 shift, int logarithm, v32_acc s) {
+  v32 v[4];
+  for (int k = 0; k < 4; ++k) {
+    v[k] = v32_exp_negative(v32_sub(LD(x + k * LANES), shift));
+    if (!logarithm) v32_store(e + k * LANES, v[k]);
+  }
+  if (!logarithm) return v32_acc_add(s, v32_add(v32_add(v[0], v[1]), v32_add(v[2], v[3])));
+  return v32_acc_add(v32_acc_add(s, v32_add(v[0], v[1])), v32_add(v[2], v[3]));
+}
+
+/* The maximum of `next`, the exponentials of x, the results of the row before. Returns the sum. */
+ACLPY_INLINE double FN(direct_three)(const aclpy_fused *f, fused_direct *d, const STORED *next, float *next_max,
+                                     const STORED *x, float *e, float shift_by, int logarithm, int64_t target) {
+  const v32 shift = v32_set1(shift_by), low = v32_set1(-INFINITY);
+  const int64_t n = f->g.n;
+  v32 m[4] = {low, low, low, low};
+  v32_acc s = v32_acc_zero(), rest = s;
+  int64_t i = 0;
+  for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
+    for (int k = 0; k < 4; ++k) m[k] = v32_max(LD(next + i + k * LANES), m[k]);
+    if (f->streaming) aclpy_fetch(next + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(STORED));
+    s = FN(direct_exp)(x + i, e + i, shift, logarithm, s);
+    if (d->y != NULL && d->at + ACLPY_DIRECT_QUAD <= n) FN(direct_quad)(f, d, logarithm, target);
+  }
+  for (; i < n; i += LANES) {
+    const int64_t k = aclpy_min_i64(LANES, n - i);
+    m[0] = v32_max(LDN(next + i, k, -INFINITY), m[0]);
+    const v32 v = v32_exp_negative(v32_sub(LDN(x + i, k, -INFINITY), shift));
+    if (!logarithm) stn_f32(e + i, v, k);
+    rest = v32_acc_add(rest, v);
+  }
+  if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target);
+  *next_max = v32_hmax(v32_max(v32_max(m[0], m[1]), v32_max(m[2], m[3])));
+  return v32_acc_sum(s, rest);
+}
+
+ACLPY_INLINE void FN(direct_run_as)(const aclpy_fused *f, fused_direct *d, int64_t begin, int64_t end, float *scratch,
+                                    int logarithm, int64_t target) {
+  const int64_t n = f->g.n;
+  const STORED *base = (const STORED *)(const void *)f->x;
+  float max = FN(direct_max)(base + begin * n, n), next_max = max;
+  for (int64_t row = begin; row < end; ++row) {
+    /* The last row stands for the one that does not follow; its maximum is not used. */
+    const STORED *x = base + row * n, *next = row + 1 < end ? x + n : x;
+    float *e = scratch + (row & 1) * n;
+    const float shift = fused_shift_(f->flags, max);
+    const double sum = FN(direct_three)(f, d, next, &next_max, x, e, shift, logarithm, target);
+    direct_next_(f, d, row, e, (const unsigned char *)x, shift, fused_factor_(f->flags, sum));
+    max = next_max;
+  }
+  FN(direct_rest)(f, d, logarithm, target);
+}
+
+static void FN(direct_run)(const aclpy_fused *f, fused_direct *d, int64_t begin, int64_t end, float *scratch, int way) {
+  const int64_t target = f->post.target;
+  if (way == ACLPY_DIRECT_STAGED) {
+    if (f->flags & ACLPY_FUSED_LOG) {
+      FN(direct_run_as)(f, d, begin, end, scratch, 1, ACLPY_STAGED);
+    } else {
+      FN(direct_run_as)(f, d, begin, end, scratch, 0, ACLPY_STAGED);
+    }
+  } else if (f->flags & ACLPY_FUSED_LOG) {
+    FN(direct_run_as)(f, d, begin, end, scratch, 1, target);
+  } else if (target == f->post.source) {
+    FN(direct_run_as)(f, d, begin, end, scratch, 0, ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T));
+  } else {
+    FN(direct_run_as)(f, d, begin, end, scratch, 0, target);
+  }
+}
+
+#include "../simd/instance_end.h"

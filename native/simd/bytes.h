@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Floats to bytes: clamped, rounded to the nearest even integer, NaN as 0.
+ */
+#ifndef ACLPY_SIMD_BYTES_H
+#define ACLPY_SIMD_BYTES_H
+
+#include "isa.h"
+
+/* Adding 1.5 * 2^23 leaves the value rounded to an integer in the low bits of the significand. */
+ACLPY_INLINE uint32_t aclpy_quantize(float x, float low, float high) {
+  const float up = x > low ? x : low;
+  const float inside = up < high ? up : high;
+  return aclpy_f32_bits((x == x ? inside : 0.0f) + 0x1.8p23f);
+}
+
+/* Four vectors as the bytes of one: int8 (`is_signed`, a constant) or uint8. */
+#if ACLPY_ISA_RANK == 3
+ACLPY_INLINE __m512i aclpy_byte_lanes_(v32 x, v32 low, v32 high) {
+  const __mmask16 number = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
+  return _mm512_maskz_cvtps_epi32(number, _mm512_min_ps(_mm512_max_ps(x, low), high));
+}
+ACLPY_INLINE v32 v32_to_bytes(const v32 *v, int is_signed) {
+  const v32 low = v32_set1(is_signed ? -128.0f : 0.0f), high = v32_set1(is_signed ? 127.0f : 255.0f);
+  const __m512i a = aclpy_byte_lanes_(v[0], low, high), b = aclpy_byte_lanes_(v[1], low, high);
+  const __m512i c = aclpy_byte_lanes_(v[2], low, high), d = aclpy_byte_lanes_(v[3], low, high);
+  const __m512i ab = _mm512_packs_epi32(a, b), cd = _mm512_packs_epi32(c, d);
+  const __m512i mixed = is_signed ? _mm512_packs_epi16(ab, cd) : _mm512_packus_epi16(ab, cd);
+  /* Packing goes on within 16 bytes: four of each vector lie in each of them. */
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  return _mm512_castsi512_ps(_mm512_permutexvar_epi32(order, mixed));
+}
+#else
+ACLPY_INLINE v32 v32_to_bytes(const v32 *v, int is_signed) {
+  _Alignas(64) float x[4 * v32_LANES];
+  _Alignas(64) uint8_t y[4 * v32_LANES];
+  v32 packed;
+  for (int k = 0; k < 4; ++k) v32_store(x + k * v32_LANES, v[k]);
+  for (int i = 0; i < 4 * v32_LANES; ++i) {
+    y[i] = (uint8_t)aclpy_quantize(x[i], is_signed ? -128.0f : 0.0f, is_signed ? 127.0f : 255.0f);
+  }
+  memcpy(&packed, y, sizeof packed);
+  return packed;
+}
+#endif
+
+/* y[0..n) = x[0..n) */
+ACLPY_INLINE void aclpy_store_bytes(const float *restrict x, uint8_t *restrict y, int64_t n, int is_signed) {
+  int64_t i = 0;
+#if ACLPY_ISA_RANK == 3 /* elsewhere compilers do as well with the loop below */
+  for (; i + 4 * v32_LANES <= n; i += 4 * v32_LANES) {
+    v32 v[4];
+    for (int k = 0; k < 4; ++k) v[k] = v32_load(x + i + k * v32_LANES);
+    const v32 bytes = v32_to_bytes(v, is_signed);
+    memcpy(y + i, &bytes, sizeof bytes);
+  }
+#endif
+  const float low = is_signed ? -128.0f : 0.0f, high = is_signed ? 127.0f : 255.0f;
+  for (; i < n; ++i) y[i] = (uint8_t)aclpy_quantize(x[i], low, high);
+}
+
+#endif
