@@ -15,11 +15,11 @@ from importlib import import_module
 from operator import index
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
-from aclnn_native import ffi, lib
+from aclnn_native import calls, lib
 from aclnn_py.backends import BACKENDS, NativePlan, operator_id
 from aclnn_py.core import settings
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
-from aclnn_py.core.executor import ONE_SHOT, SPENT, Executor
+from aclnn_py.core.executor import Executor
 from aclnn_py.core.tensor import Tensor
 from aclnn_py.ops._index import DIALECTS, INDEX
 from aclnn_py.plan import plan as planner
@@ -50,7 +50,6 @@ __all__ = [
 ]
 
 _PLANS_KEPT: Final = 4096
-_INLINE_TENSORS: Final = 4
 # The NumPy backend joins no chain, so it needs no shape.
 _FILLERS: Final = cast("Mapping[str, Filler]", {backend.name: backend for backend in BACKENDS})
 
@@ -82,13 +81,13 @@ dialect_operators: Final[Mapping[str, OpSpec]] = _Operators(DIALECTS)
 class Entry:
     """A cached plan, the way the hot path wants it."""
 
-    __slots__ = ("handle", "native", "plan", "workspace_bytes")
+    __slots__ = ("bind", "native", "plan", "workspace_bytes")
 
     def __init__(self, native: NativePlan) -> None:
         self.native = native
-        self.handle = native.handle
         self.plan = native.plan
         self.workspace_bytes = native.plan.workspace_bytes
+        self.bind = calls.Binder(Executor, native.handle, self.workspace_bytes).bind
 
 
 class Operator:
@@ -104,11 +103,12 @@ class Operator:
         Entries by (layout and attribute of each parameter in C order, alias pattern).
     """
 
-    __slots__ = ("number", "plans", "spec")
+    __slots__ = ("_numbers", "number", "plans", "spec")
 
     def __init__(self, spec: OpSpec) -> None:
         self.spec = spec
         self.number = operator_id(spec.function)
+        self._numbers = [param.kind == "attr" for param in spec.params]  # the others are tensors
         self.plans: dict[tuple[object, ...], Entry] = {}
         settings.on_change(self.plans.clear)
 
@@ -137,20 +137,8 @@ class Operator:
             As the operator's checks say; nothing is kept then.
         """
         entry, bound = self._entry(tensors, attributes)
-        if len(bound) <= _INLINE_TENSORS:
-            handles = [tensor.handle for tensor in bound] + [0] * (_INLINE_TENSORS - len(bound))
-            handle = lib.aclpy_executor_new(entry.handle, *handles)
-            if not handle:
-                fail_last()
-        else:
-            out = ffi.new("aclpy_handle *")
-            found = [tensor.handle for tensor in bound]
-            status = lib.aclpy_executor_create(entry.handle, found, len(found), out)
-            if status:
-                raise_last(status, error=AclnnError)
-            handle = int(out[0])
         keep = (*bound, *[tensor._buffer for tensor in bound], entry)  # noqa: SLF001  # hot path
-        return entry.workspace_bytes, Executor(handle, keep)
+        return entry.bind(*[tensor.handle for tensor in bound], keep) or fail_last()
 
     def execute(
         self, workspace: object, workspace_size: object, executor: object, stream: object
@@ -177,23 +165,22 @@ class Operator:
         function = self.spec.function
         address = _uint64(function, "workspace", _address(function, workspace))
         size = _uint64(function, "workspaceSize", workspace_size)
-        handle, queue = self._handles(executor, stream)
-        status = lib.aclpy_execute(self.number, address, size, handle, queue)
+        queue = self._check_objects(executor, stream)
+        status = (
+            lib.aclpy_execute(self.number, address, size, 0, queue)
+            if executor is None
+            else calls.execute(self.number, address, size, executor, queue)
+        )
         if status:
             raise_last(status, error=AclnnError)
-        if isinstance(executor, Executor) and executor._state == ONE_SHOT:  # noqa: SLF001
-            executor._state = SPENT  # noqa: SLF001
 
-    def _handles(self, executor: object, stream: object) -> tuple[int, int]:
+    def _check_objects(self, executor: object, stream: object) -> int:
         function = self.spec.function
         if executor is not None and not isinstance(executor, Executor):
             _refuse(function, "executor", executor, "the Executor that phase 1 returned")
         if stream is not None and not isinstance(stream, Stream):
             _refuse(function, "stream", stream, "a Stream, or None for the default one")
-        return (
-            0 if executor is None else executor.handle,
-            0 if stream is None else stream.handle,
-        )
+        return 0 if stream is None else stream.handle
 
     def _entry(
         self, tensors: Sequence[Tensor | None], attributes: Sequence[object]
@@ -273,10 +260,8 @@ class Operator:
         # The same order as the generated fast path of the aclnn dialect.
         rest = iter(layouts)
         # 1 and 1.0 are equal as keys but not as attributes.
-        numbers = iter(v if type(v) is int else (type(v).__name__, v) for v in values)
-        fields = [
-            next(numbers) if param.kind == "attr" else next(rest) for param in self.spec.params
-        ]
+        numbers = iter([v if type(v) is int else (type(v).__name__, v) for v in values])
+        fields = [next(numbers) if number else next(rest) for number in self._numbers]
         return (*fields, *same)
 
     def _check_types(self, tensors: Sequence[object]) -> None:

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from aclnn_native import ffi, lib
+from aclnn_native import calls, ffi, lib
 from aclnn_runtime import AclnnError, raise_last
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ONE_SHOT", "REPEATABLE", "SPENT", "Executor"]
 
-SPENT, ONE_SHOT, REPEATABLE = range(3)
+SPENT, ONE_SHOT, REPEATABLE = calls.SPENT, calls.ONE_SHOT, calls.REPEATABLE
 
 
-class Executor:
+class Executor(calls.Executor):
     """A plan bound to tensors; made by phase 1, run by phase 2.
 
     It keeps its tensors and their memory alive. Single use unless
@@ -37,15 +37,10 @@ class Executor:
     this object.
     """
 
-    __slots__ = ("__weakref__", "_handle", "_keep", "_state")
-
-    def __init__(self, handle: int, keep: tuple[Any, ...]) -> None:
-        self._handle = handle
-        # Tensors, and the memory they have now: it may be what phase 2 writes to even when a
-        # tensor is given another address in between. Last, whose `plan` it runs. One tuple,
-        # because making an executor is on the hot path.
-        self._keep = keep
-        self._state = ONE_SHOT
+    # Made by the hot path, in C. `_keep` is the tensors, and the memory they had then: it may be
+    # what phase 2 writes to even when a tensor is given another address in between. Last, whose
+    # `plan` it runs.
+    __slots__ = ()
 
     @property
     def plan(self) -> Plan:
@@ -76,10 +71,6 @@ class Executor:
         """Destroy the executor if it has not been used up; a second call does nothing."""
         if self._state:
             self._state = SPENT
-            lib.aclpy_executor_discard(self._handle)
-
-    def __del__(self) -> None:
-        if self._state:
             lib.aclpy_executor_discard(self._handle)
 
     def __repr__(self) -> str:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aclnn_native import lib
-from aclnn_py.core.executor import ONE_SHOT, SPENT, Executor
+from aclnn_native import calls
 from aclnn_py.core.spec import AttrParam, OpSpec
 from aclnn_py.dialects.docstrings import phase_one_doc, phase_two_doc
 from aclnn_py.twophase import fail_last, operator, operators
@@ -30,10 +29,7 @@ def {planner}({params}):
         return _checked(({tensors},), ({attributes}))
     if {odd_attribute}:
         return _checked(({tensors},), ({attributes}))
-    handle = _new(entry.handle, {handles})
-    if not handle:
-        _fail()
-    return entry.workspace_bytes, _Executor(handle, ({tensors}, {buffers}, entry))
+    return entry.bind({handles}, ({tensors}, {buffers}, entry)) or _fail()
 
 
 def {function}(workspace, workspaceSize, executor, stream):
@@ -42,15 +38,13 @@ def {function}(workspace, workspaceSize, executor, stream):
             {number},
             0 if workspace is None else workspace._address if workspace._open else _odd(),
             workspaceSize,
-            executor._handle,
+            executor,
             0 if stream is None else stream._handle,
         )
     except (AttributeError, TypeError, OverflowError):
         return _checked_execute(workspace, workspaceSize, executor, stream)
     if status:
         _raise(status, error=_AclnnError)
-    if executor._state == {one_shot}:
-        executor._state = {spent}
 """
 
 
@@ -68,13 +62,11 @@ def _build(spec: OpSpec) -> tuple[Any, Any]:
     ]
     count = len(tensors)
     fields += [f"{tensors[a]} is {tensors[b]}" for a in range(count) for b in range(a + 1, count)]
-    handles = [f"{name}._handle" for name in tensors] + ["0"] * (4 - count)
+    handles = [f"{name}._handle" for name in tensors]
     source = _TEMPLATE.format(
         planner=spec.planner,
         function=spec.function,
         number=door.number,
-        one_shot=ONE_SHOT,
-        spent=SPENT,
         params=", ".join(param.name for param in spec.params),
         key=", ".join(fields),
         tensors=", ".join(tensors),
@@ -88,9 +80,7 @@ def _build(spec: OpSpec) -> tuple[Any, Any]:
         "_plans": door.plans,
         "_checked": door.get_workspace_size,
         "_checked_execute": door.execute,
-        "_new": lib.aclpy_executor_new,
-        "_execute": lib.aclpy_execute,
-        "_Executor": Executor,
+        "_execute": calls.execute,
         "_AclnnError": AclnnError,
         "_fail": fail_last,
         "_odd": _odd,

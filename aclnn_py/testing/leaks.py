@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
 
-from aclnn_native import ffi, lib
-from aclnn_py.core import executor, tensor
+from aclnn_native import calls, ffi, lib
+from aclnn_py.core import tensor
 from aclnn_py.pyacl import rt
 from aclnn_runtime import context, graph, notify
 from aclnn_runtime.event import Event
@@ -20,6 +20,8 @@ from aclnn_runtime.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from aclnn_py.core.executor import Executor
 
 __all__ = ["Ledger", "Opened"]
 
@@ -117,15 +119,15 @@ class Ledger:
         """Note what the process opens inside the ``with`` block, by any thread."""
         before = [(place, name, vars(place)[name]) for place, name, _ in _MAKERS]
         before += [(rt, name, vars(rt)[name]) for name in _PYACL]
-        before.append((executor.Executor, "__init__", executor.Executor.__init__))
         for place, name, kind in _MAKERS:
             self._watch_maker(place, name, kind)
         for name, kind in _PYACL.items():
             setattr(rt, name, self._noting_pyacl(getattr(rt, name), kind))
-        self._watch_executors()
+        watcher = self._watch_executors()
         try:
             yield self
         finally:
+            calls.watch(watcher)
             for place, name, value in before:
                 setattr(place, name, value)
 
@@ -191,15 +193,16 @@ class Ledger:
 
         return noting
 
-    def _watch_executors(self) -> None:
-        initialise = executor.Executor.__init__
+    def _watch_executors(self) -> Callable[[Executor], object] | None:
+        before = calls.watch(None)
 
-        @wraps(initialise)
-        def noting(made: executor.Executor, *arguments: Any) -> None:
-            initialise(made, *arguments)
+        def noting(made: Executor) -> None:
+            if before is not None:
+                before(made)
             self._note("executor", made.handle)
 
-        executor.Executor.__init__ = noting  # type: ignore[method-assign,assignment]  # put back later
+        calls.watch(noting)
+        return before
 
 
 def _site() -> str:

@@ -32,6 +32,8 @@ void eng_bench_switch(enum eng_bench_part part, bool on) {
   }
 }
 
+int32_t aclpy_bench_is_on(void) { return eng_bench() != 0; }
+
 /* ---- labels ---- */
 
 int32_t aclpy_label(const char *label) {

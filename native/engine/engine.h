@@ -271,6 +271,8 @@ int32_t aclpy_stream_release(aclpy_handle stream);
 int32_t aclpy_stream_default(aclpy_handle ctx, aclpy_handle *stream);
 int32_t aclpy_stream_context(aclpy_handle stream, aclpy_handle *ctx);
 int32_t aclpy_stream_synchronize(aclpy_handle ctx, aclpy_handle stream); /* blocks; 0 = default stream; task error */
+/* 1 where that would return 0 at once, without blocking; anything else, dead handles too: 0. */
+int32_t aclpy_stream_is_quiet(aclpy_handle stream);
 int32_t aclpy_stream_query(aclpy_handle ctx, aclpy_handle stream, int32_t *status); /* 0 complete, 1 not ready */
 
 enum { ACLPY_EVENT_PLAIN = 0, ACLPY_EVENT_WITH_FLAG = 1, ACLPY_EVENT_EX_WITH_FLAG = 2 };
@@ -430,6 +432,9 @@ typedef struct aclpy_plan_desc {
 uint32_t aclpy_operator_id(const char *name); /* the same name always gives the same id (>= 1); 0: out of memory */
 int32_t aclpy_plan_create(const aclpy_plan_desc *desc, aclpy_handle *plan);
 int32_t aclpy_plan_release(aclpy_handle plan); /* executors keep what they need */
+/* 1 where phase 2 of the plan ends within microseconds whatever the stream does, as long as aclpy_bench_is_on says 0:
+ * kernels only, little work. */
+int32_t aclpy_plan_is_small(aclpy_handle plan);
 
 /* Binds tensors to a plan. Reads the emulated vendor-cache flag of (this thread, plan). Destroyed or foreign tensor
  * handles: 161002 naming the slot. The fixed-arity form is the hot path: unused handles 0, returns 0 on failure. */

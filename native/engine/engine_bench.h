@@ -5,6 +5,9 @@
 #ifndef ACLPY_ENGINE_BENCH_CALLS_H
 #define ACLPY_ENGINE_BENCH_CALLS_H
 
+/* 1 while anything of this header that takes part in calls is on. */
+int32_t aclpy_bench_is_on(void);
+
 /* Streams without threads: tasks run on the thread that submits or waits, in the order of the policy: "eager", "lazy",
  * "reverse", a seed in decimals, or "r1:..." as aclpy_schedule_replay gives it (100000 for anything else, and when
  * there is a schedule already; 507004 with tasks that have not run). */

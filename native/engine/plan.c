@@ -198,6 +198,14 @@ int32_t aclpy_plan_create(const aclpy_plan_desc *desc, aclpy_handle *handle) {
                     "free memory and try again", "no memory for a plan of %" PRId32 " steps", desc->n_steps);
 }
 
+int32_t aclpy_plan_is_small(aclpy_handle handle) {
+  struct eng_plan *plan = eng_handle_acquire(ENG_PLAN, handle);
+  if (plan == NULL) return 0;
+  int32_t small = plan->small;
+  eng_release(&plan->head);
+  return small;
+}
+
 void eng_plan_dispose(void *object) { free_parts_(object); }
 
 int32_t aclpy_plan_release(aclpy_handle handle) {

@@ -136,6 +136,17 @@ int32_t aclpy_stream_synchronize(aclpy_handle ctx, aclpy_handle stream) {
   return synchronize_(ctx, stream, ENG_NEVER, "aclrtSynchronizeStream");
 }
 
+/* The failure is looked at last: it is set before its task counts as completed. */
+int32_t aclpy_stream_is_quiet(aclpy_handle stream) {
+  struct eng_stream *found = eng_stopping() ? NULL : eng_handle_acquire(ENG_STREAM, stream);
+  if (found == NULL) return 0;
+  bool quiet = atomic_load_explicit(&found->gate, memory_order_relaxed) == 0 &&
+               atomic_load_explicit(&found->blocking_callbacks, memory_order_relaxed) == 0 && eng_stream_empty(found) &&
+               !atomic_load(&found->failed);
+  eng_release(&found->head);
+  return quiet;
+}
+
 int32_t aclpy_stream_synchronize_with_timeout(aclpy_handle ctx, aclpy_handle stream, int32_t timeout_ms) {
   static const char function[] = "aclrtSynchronizeStreamWithTimeout";
   int64_t deadline_ns;

@@ -6,7 +6,7 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from aclnn_native import ffi, lib
+from aclnn_native import calls, ffi, lib
 from aclnn_runtime.arguments import as_int32, as_uint32
 from aclnn_runtime.errors import AclError, raise_last
 from aclnn_runtime.event import Event, create_plain
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Captured", "Stream", "create_stream"]
 
-_synchronize = lib.aclpy_stream_synchronize
+_synchronize = calls.synchronize
 
 
 class Stream(HandleNoun):

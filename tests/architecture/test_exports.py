@@ -22,7 +22,7 @@ MODULES = sorted(
         found.name
         for package in PACKAGES
         for found in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
-        if not found.name.endswith((".__main__", "._native", ".libaclnn_py"))
+        if not found.name.endswith((".__main__", "._native", "._calls", ".libaclnn_py"))
     }
 )
 

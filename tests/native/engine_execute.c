@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Phase 2: every refusal in its order, which address counts, repeatable runs, the vendor's cache, the pool.
  */
+#include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
@@ -126,6 +127,44 @@ static void small_plans_run_on_the_caller(void) {
   CHECK(first_out(&s) == 1.0f); /* the stream was empty: done at once */
   CHECK_EQUAL(aclpy_stream_synchronize(0, s.stream), 0);
   CHECK(((const float *)s.out_address)[N - 1] == N);
+  tear_down(&s);
+}
+
+/* What a caller asks who must not block. */
+static void small_plans_and_quiet_streams_say_so(void) {
+  struct setup small = set_up(0, 0, 1000), large = set_up(0, 0, 1000000);
+  CHECK_EQUAL(aclpy_plan_is_small(small.plan), 1);
+  CHECK_EQUAL(aclpy_plan_is_small(large.plan), 0);
+  CHECK_EQUAL(aclpy_plan_is_small(0), 0);
+  CHECK_EQUAL(aclpy_plan_is_small(small.stream), 0);
+  CHECK_EQUAL(aclpy_stream_is_quiet(0), 0);
+  CHECK_EQUAL(aclpy_stream_is_quiet(small.plan), 0);
+  CHECK_EQUAL(aclpy_stream_is_quiet(small.stream), 1);
+  struct park park = PARK;
+  CHECK_EQUAL(aclpy_submit(0, small.stream, NULL, park_run, park_drop, &park, 0), 0);
+  latch_wait(&park.begun, 1);
+  CHECK_EQUAL(aclpy_stream_is_quiet(small.stream), 0);
+  CHECK_EQUAL(aclpy_stream_is_quiet(large.stream), 1);
+  latch_add(&park.go);
+  CHECK_EQUAL(aclpy_stream_synchronize(0, small.stream), 0);
+  CHECK_EQUAL(aclpy_stream_is_quiet(small.stream), 1);
+  aclpy_handle gone = large.stream;
+  tear_down(&small);
+  tear_down(&large);
+  CHECK_EQUAL(aclpy_stream_is_quiet(gone), 0);
+}
+
+static void a_failure_that_nobody_has_seen_is_not_quiet(void) {
+  struct setup s = set_up(0, 0, 1000);
+  CHECK_EQUAL(aclpy_bench_is_on(), 0);
+  CHECK_EQUAL(aclpy_fail_task(NULL, 1, 507000), 0);
+  CHECK_EQUAL(aclpy_bench_is_on(), 1);
+  CHECK_EQUAL(aclpy_execute(op_id, 0, 0, phase1(&s), s.stream), 0);
+  for (int32_t state = 1; state != 0; sched_yield()) CHECK_EQUAL(aclpy_stream_query(0, s.stream, &state), 0);
+  CHECK_EQUAL(aclpy_bench_is_on(), 0); /* it has failed the one it was meant for */
+  CHECK_EQUAL(aclpy_stream_is_quiet(s.stream), 0);
+  CHECK_EQUAL(aclpy_stream_synchronize(0, s.stream), 507000);
+  CHECK_EQUAL(aclpy_stream_is_quiet(s.stream), 1);
   tear_down(&s);
 }
 
@@ -728,6 +767,8 @@ int main(int argc, char **argv) {
   other_op = aclpy_operator_id("aclnnFakeOther");
   CHECK_EQUAL(aclpy_set_device(0), 0);
   RUN(small_plans_run_on_the_caller);
+  RUN(small_plans_and_quiet_streams_say_so);
+  RUN(a_failure_that_nobody_has_seen_is_not_quiet);
   RUN(nothing_runs_inline_behind_a_parked_task);
   RUN(memory_and_objects_may_go_while_queued);
   RUN(calls_run_on_the_worker_and_may_fail);

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The call path in C (aclnn_native._calls): what it refuses, what it gives back, when it waits."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import aclnn_py as acl
+from aclnn_native import calls, lib
+from aclnn_py.testing import Latch
+from aclnn_py.twophase import operator
+from support.problems import Call
+
+PATIENCE_S = 60.0  # a call that waits with the interpreter lock would never let the test go on
+
+
+@pytest.fixture
+def call(device):
+    return Call(device, "Softmax", (8, 32))
+
+
+def entry_of(call):
+    call.plan()
+    return call.executor._keep[-1]
+
+
+@pytest.mark.parametrize("kind", [calls.Executor, acl.Executor])
+def test_executors_come_from_phase_1_only(kind):
+    with pytest.raises(TypeError, match="cannot create"):
+        kind()
+
+
+def test_an_executor_that_is_never_run_goes_with_its_object(call):
+    before = lib.aclpy_live_count(b"executor")
+    call.plan()
+    assert lib.aclpy_live_count(b"executor") == before + 1
+    watched = weakref.ref(call.executor)
+    call.executor = None
+    gc.collect()
+    assert watched() is None
+    assert lib.aclpy_live_count(b"executor") == before
+
+
+def test_it_keeps_tensors_and_memory(device):
+    x = device.tensor(np.ones((8, 32), np.float32))
+    out = device.empty((8, 32), np.float32)
+    executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)[1]
+    assert executor._keep[:4] == (x, out, x._buffer, out._buffer)
+    for name in ("_handle", "_keep"):
+        with pytest.raises((AttributeError, TypeError)):
+            setattr(executor, name, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ((), TypeError),
+        (("one", ()), TypeError),
+        ((1.0, ()), TypeError),
+        ((-1, ()), OverflowError),
+        ((2**64, ()), OverflowError),
+        ((*range(65), ()), TypeError),
+    ],
+    ids=["nothing", "text", "float", "negative", "65 bits", "too many"],
+)
+def test_bind_takes_handles(call, arguments, error):
+    entry = entry_of(call)
+    before = lib.aclpy_live_count(b"executor")
+    with pytest.raises(error):
+        entry.bind(*arguments)
+    assert lib.aclpy_live_count(b"executor") == before
+
+
+def test_bind_leaves_the_reason_in_the_library(call):
+    entry = entry_of(call)
+    assert entry.bind(call.out.handle, 2**64 - 1, ()) is None
+    assert lib.aclpy_error_last().status == 161002
+    five = [call.out.handle] * 5
+    assert entry.bind(*five, ()) is None
+    assert lib.aclpy_error_last().status == 561000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ((acl.Executor, 1.0, 0), TypeError),
+        ((acl.Executor, -1, 0), OverflowError),
+        ((acl.Executor, 1, "0"), TypeError),
+        ((int, 1, 0), TypeError),
+        (("Executor", 1, 0), TypeError),
+    ],
+)
+def test_binders_check_what_they_are_made_of(arguments, error):
+    with pytest.raises(error):
+        calls.Binder(*arguments)
+
+
+def test_execute_takes_numbers_and_an_executor(call, stream):
+    call.plan()
+    number = operator("Softmax").number
+    for arguments, error in (
+        ((number, 0, 0, call.executor), TypeError),
+        ((number, 0, 0, None, stream.handle), TypeError),
+        ((number, 0, 0, call.executor.handle, stream.handle), TypeError),
+        ((number, None, 0, call.executor, stream.handle), TypeError),
+        ((number, 0, 1.0, call.executor, stream.handle), TypeError),
+        ((number, 0, -1, call.executor, stream.handle), OverflowError),
+        ((number, 0, 0, call.executor, 2**64), OverflowError),
+    ):
+        with pytest.raises(error):
+            calls.execute(*arguments)
+    assert calls.execute(number, 0, 0, call.executor, stream.handle) == 0
+    assert call.executor._state == calls.SPENT
+    assert calls.execute(number, 0, 0, call.executor, stream.handle) == 161002
+    stream.synchronize()
+    call.assert_right()
+
+
+def test_synchronize_takes_two_handles(stream):
+    assert calls.synchronize(stream._context, stream.handle) == 0
+    for arguments in ((), (0,), (0, "1"), (0, 1, 2)):
+        with pytest.raises(TypeError):
+            calls.synchronize(*arguments)
+    assert calls.synchronize(0, 1) == 107017
+
+
+def test_a_wait_lets_other_threads_run(stream):
+    latch, begun = Latch(), threading.Event()
+    latch.park(stream)
+
+    def wait():
+        begun.set()
+        stream.synchronize()
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    assert begun.wait(PATIENCE_S)
+    latch.release()
+    waiting.join(PATIENCE_S)
+    assert not waiting.is_alive()
+
+
+def test_calls_behind_a_latch_return_at_once(call, stream):
+    with Latch(stream):
+        for _ in range(3):
+            call.plan()
+            call.run(stream)
+    stream.synchronize()
+    call.assert_right()
+
+
+def test_watchers_see_every_executor_and_may_refuse(call):
+    seen = []
+    assert calls.watch(seen.append) is None
+    try:
+        call.plan()
+        operator("Softmax").get_workspace_size(*call_parts(call))
+        assert len(seen) == 2
+        assert seen[0] is call.executor
+
+        def refuse(executor):
+            raise LookupError(hex(executor.handle))
+
+        assert calls.watch(refuse).__self__ is seen
+        before = lib.aclpy_live_count(b"executor")
+        with pytest.raises(LookupError):
+            call.plan()
+        assert lib.aclpy_live_count(b"executor") == before
+    finally:
+        calls.watch(None)
+
+
+def call_parts(call):
+    arguments = call.arguments()
+    tensors = [value for value in arguments if isinstance(value, acl.Tensor)]
+    return tensors, [value for value in arguments if not isinstance(value, acl.Tensor)]
