@@ -26,7 +26,7 @@ class CpuBackend:
     def accept(self, step: Step) -> tuple[str, tuple[Refusal, ...]]:
         """See `aclnn_py.plan.choose.Backend`."""
         kernel = _find(step)
-        won = ffi.string(kernel.isa).decode() if kernel else ""
+        won = _isa_of(kernel) if kernel else ""
         refused = []
         for isa in _ISAS:
             if isa == won:
@@ -79,6 +79,12 @@ def _below(isa: str) -> int:
 
 def _find(step: Step) -> Any:
     return _find_among(step.kernel, step.dtype, current().isa_mask)
+
+
+@cache
+def _isa_of(kernel: Any) -> str:
+    name: str = ffi.string(kernel.isa).decode()
+    return name
 
 
 @cache

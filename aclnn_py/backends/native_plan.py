@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from aclnn_native import ffi, lib
 from aclnn_py.plan.steps import WORKSPACE
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["Filler", "NativePlan", "operator_id"]
 
 assert lib.ACLPY_BASE_WORKSPACE == WORKSPACE  # operands go over as they are
+_CAPTURED: Final[int] = lib.ACLPY_SLOT_CAPTURED
+_WRITTEN: Final[int] = lib.ACLPY_SLOT_WRITTEN
+_UNUSED: Final[int] = lib.ACLPY_SLOT_UNUSED
 
 
 class Filler(Protocol):
@@ -107,9 +110,9 @@ def _slots(slots: tuple[Slot, ...], keep: list[object]) -> Any:
 
 
 def _flags(slot: Slot) -> int:
-    flags: int = lib.ACLPY_SLOT_CAPTURED if slot.captured else 0
-    flags |= lib.ACLPY_SLOT_WRITTEN if slot.written else 0
-    return flags if slot.used else flags | lib.ACLPY_SLOT_UNUSED
+    flags = _CAPTURED if slot.captured else 0
+    flags |= _WRITTEN if slot.written else 0
+    return flags if slot.used else flags | _UNUSED
 
 
 def _steps(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> Any:
@@ -121,7 +124,7 @@ def _steps(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> Any
 
 
 def _step(native: Any, step: Step, filler: Filler, keep: list[object]) -> None:
-    places = [(operand.base, operand.byte_offset) for operand in (*step.reads, step.write)]
+    places = [*step.reads, step.write]
     native.n_operands, native.operands = len(places), places
     filler.fill(step, native, keep)
 

@@ -96,6 +96,13 @@ class TensorDesc:
         )
 
     @Fact
+    def is_plain(self) -> bool:
+        """Whether it is dense and all of its storage, and of a size that can be: the usual case."""
+        if self.offset or self.storage_shape != self.shape or not self.is_contiguous:
+            return False
+        return min(self.shape, default=1) >= 0 and self.numel * max(self.dtype.itemsize, 1) < 2**63
+
+    @Fact
     def extent(self) -> tuple[int, int]:
         """First and one-past-last element of the storage that the view touches."""
         if self.is_empty:

@@ -19,7 +19,7 @@ __all__ = ["run_checks", "shape_text"]
 
 def shape_text(shape: tuple[int, ...]) -> str:
     """A shape the way the vendor's texts show it: ``[2, 3]``."""
-    return f"[{', '.join(map(str, shape))}]"
+    return str(list(shape))
 
 
 def run_checks(problem: Problem) -> bool:

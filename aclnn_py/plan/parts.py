@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aclnn_py.core.desc import row_major_strides
 from aclnn_py.plan.steps import strided_copy
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Place", "Rows", "place_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where an operand's elements lie.
 
     Attributes
@@ -51,8 +49,7 @@ def place_of(
     return Place(item, itemsize, tuple(moving))
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(NamedTuple):
     """A step as something that can be done for a part of its leading axes.
 
     Attributes

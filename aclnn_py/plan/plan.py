@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aclnn_py.core.errors import INNER_FIND_KERNEL, operator_error
 from aclnn_py.plan.checks import run_checks, shape_text
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "Slot", "make_plan"]
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """What a plan needs of one tensor argument.
 
     Attributes
@@ -54,8 +53,7 @@ class Slot:
     about: str
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """The outcome of a successful phase 1.
 
     Attributes
@@ -189,10 +187,13 @@ def _slots(problem: Problem, steps: tuple[Step, ...], captured: set[int]) -> tup
     touched = {operand.base for step in steps for operand in (*step.reads, step.write)}
     written = {step.write.base for step in steps}
     rows = []
+    shape, text = None, ""  # neighbours mostly have one shape
     for index, param in enumerate(problem.spec.tensors):
         desc = problem.tensors[param.name]
         low, high = _byte_range(desc) if index in touched else (0, 0)
-        about = "" if desc is None else f"{desc.dtype} {shape_text(desc.shape)}"
+        if desc is not None and desc.shape != shape:
+            shape, text = desc.shape, shape_text(desc.shape)
+        about = "" if desc is None else f"{desc.dtype.name} {text}"
         uses = (index in captured, index in written, index in touched)
         rows.append(Slot(param.name, low, high, *uses, about))
     return tuple(rows)

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Problem"]
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """What phase 1 was asked.
 
     Attributes

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aclnn_py.core.desc import row_major_strides
 from aclnn_py.core.errors import INNER_NULLPTR, PARAM_INVALID, operator_error
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Recipe", "Value", "check_storage"]
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A dense tensor during planning.
 
     Attributes
@@ -72,8 +71,8 @@ class _Draft:
     position: int = -1
     strides: tuple[Sequence[int], ...] = ()  # of a copy, source first
 
-    def placed(self, offsets: dict[int, int]) -> Step:
-        """The step, once it is known where each item lies."""
+    def placed(self, offsets: dict[int, int], *, alone: bool) -> Step:
+        """The step, once it is known where each item lies; one alone joins no chain of blocks."""
         reads = tuple([_operand(value, offsets) for value in self.reads])
         return Step(
             self.name,
@@ -86,7 +85,7 @@ class _Draft:
             self.shapes,
             self.reference,
             self.dtypes,
-            self._rows(),
+            None if alone else self._rows(),
         )
 
     def _rows(self) -> Rows:
@@ -277,10 +276,12 @@ class Recipe:
         """Final steps, workspace placements and workspace size [bytes]."""
         # Items are made in launch order; a redirected one is gone.
         live = [index for index, item in enumerate(self._items) if item is not None]
-        items = tuple(item for item in self._items if item is not None)
+        items = tuple([item for item in self._items if item is not None])
         placements, total = lay_out(items)
         offsets = {index: place.offset for index, place in zip(live, placements, strict=True)}
-        return tuple(draft.placed(offsets) for draft in self._drafts), placements, total
+        alone = len(self._drafts) == 1
+        steps = tuple([draft.placed(offsets, alone=alone) for draft in self._drafts])
+        return steps, placements, total
 
     @property
     def _next(self) -> int:
@@ -411,6 +412,8 @@ def check_storage(problem: Problem) -> None:
     """
     for param in problem.spec.tensors:
         desc = problem.desc(param.name)
+        if desc.is_plain:
+            continue
         if not desc.is_countable:
             if any(size < 0 for size in (*desc.shape, *desc.storage_shape)):
                 raise _bad_dims(problem, param.name, "has a negative dimension", "sizes >= 0")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["Item", "Placement", "aligned", "lay_out"]
 
@@ -13,8 +13,7 @@ def aligned(nbytes: int) -> int:
     return (nbytes + 32 + 511) // 512 * 512
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One thing that lives in the workspace.
 
     Attributes
@@ -33,8 +32,7 @@ class Item:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """Where an item ended up.
 
     Attributes
@@ -85,6 +83,9 @@ def lay_out(items: tuple[Item, ...]) -> tuple[tuple[Placement, ...], int]:
         chosen.append(bucket)
     starts = [sum(sizes[:index]) for index in range(len(sizes))]
     placements = tuple(
-        Placement(item, bucket, starts[bucket]) for item, bucket in zip(items, chosen, strict=True)
+        [
+            Placement(item, bucket, starts[bucket])
+            for item, bucket in zip(items, chosen, strict=True)
+        ]
     )
     return placements, sum(sizes)
