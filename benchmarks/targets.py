@@ -128,7 +128,7 @@ def _share_verdict(
 
 
 def _callpath(record: dict[str, Any] | None) -> list[Verdict]:
-    """Judged against the fastest way to write the call; the others are printed beside."""
+    """Judged against the fastest public way to write the call; all are printed."""
     verdicts = []
     for what, key, most in (
         ("whole two-phase cycle in Python, 8x32", "whole cycle", 0.5),
