@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.targets import Verdict, cell_target, geometric_mean, judge
+from benchmarks.targets import Verdict, cell_target, geometric_mean, judge, share_target
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def summary(results: dict[str, Any], verdicts: list[Verdict]) -> str:
 def _markdown(results: dict[str, Any], verdicts: list[Verdict]) -> str:
     parts = ["# Benchmarks", "", summary(results, verdicts)]
     if results.get("softmax"):
-        parts += _cells(results["softmax"])
+        parts += _cells(results["softmax"], results["facts"]["machine"]["l2_bytes"])
     if results.get("callpath"):
         parts += _callpath(results["callpath"])
     if results.get("streams"):
@@ -109,12 +109,13 @@ def _means(records: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _cells(records: list[dict[str, Any]]) -> list[str]:
+def _cells(records: list[dict[str, Any]], l2: int) -> list[str]:
     words = (
         "Microseconds, median (half the distance between the quartiles). Ratio: best peer over "
         "ours at the same layer. Limit: the same bytes streamed, over our time. "
         "Bound: the larger of that and the vector work at the cores' peak, over our time; B bytes "
-        "or I instructions, and instructions and vector slots an element, counted."
+        "or I instructions, and instructions and vector slots an element, counted; met or not "
+        "against the cell's target."
     )
     lines = [
         "## Softmax cells",
@@ -133,17 +134,19 @@ def _cells(records: list[dict[str, Any]]) -> list[str]:
         ratio = f"{record['ratio']:.2f} ({record['best_peer']})" if record["ratio"] else "-"
         share = f"{record['limit_share']:.0%}" if "limit_share" in record else ""
         mark = "" if record["ratio"] is None else _MET[record["ratio"] >= cell_target(record)]
-        row = [record["cell"], *columns, ratio, share, _bound(record), mark]
+        row = [record["cell"], *columns, ratio, share, _bound(record, l2), mark]
         lines.append(f"| {' | '.join(row)} |")
     return [*lines, ""]
 
 
-def _bound(record: dict[str, Any]) -> str:
+def _bound(record: dict[str, Any], l2: int) -> str:
     if "bound" not in record:
         return ""
     bound, work = record["bound"], record["bound"]["work"]
     counted = f" ({work['instructions']:.2f}, {work['slots']:.2f})" if work else ""
-    return f"{record['bound_share']:.0%} {bound['by'][0].upper()}{counted}"
+    target = share_target(record, l2)
+    mark = "" if target is None else f"; {_MET[target[0] >= target[1]]}, {target[1]:.0%}"
+    return f"{record['bound_share']:.0%} {bound['by'][0].upper()}{counted}{mark}"
 
 
 def _time(timing: dict[str, float] | None, note: str) -> str:

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["Verdict", "cell_target", "geometric_mean", "judge"]
+__all__ = ["Verdict", "cell_target", "geometric_mean", "judge", "share_target"]
 
 _NEAR_LIMIT = 0.9
+# Of the measured streaming limit for the central cells, of its bound for every other large one.
+_CENTRAL_SHARE = {"forward": 0.85, "backward": 0.92}
+_OTHER_SHARE = 0.85
+# What counts as a cliff: the slowest byte over the fastest.
+_CLIFF = 1.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +41,10 @@ def judge(results: dict[str, Any]) -> list[Verdict]:
     return [
         _cells(softmax),
         _mean(softmax),
-        _near_limit(softmax, "forward", 0.85, l2),
-        _near_limit(softmax, "backward", 0.92, l2),
+        _near_limit(softmax, "forward", l2),
+        _near_limit(softmax, "backward", l2),
         _other_large(softmax, l2),
+        _flat(results.get("scaling")),
         *_callpath(results.get("callpath")),
         *_streams(results.get("streams")),
         _miss(results.get("callpath")),
@@ -50,6 +56,13 @@ def judge(results: dict[str, Any]) -> list[Verdict]:
 def cell_target(record: dict[str, Any]) -> float:
     """1.1, or 1.0 where the best peer itself runs within a tenth of the streaming limit."""
     return 1.0 if record.get("peer_limit_share", 0.0) >= _NEAR_LIMIT else 1.1
+
+
+def share_target(record: dict[str, Any], l2: int) -> tuple[float, float] | None:
+    """The share of its bound that a large cell reaches, and its target; None for small cells."""
+    if _is_central(record, l2):
+        return record["limit_share"], _CENTRAL_SHARE[record["direction"]]
+    return (record["bound_share"], _OTHER_SHARE) if record["beyond_cache"] else None
 
 
 def geometric_mean(values: Iterable[float]) -> float:
@@ -97,18 +110,18 @@ def _is_central(record: dict[str, Any], l2: int) -> bool:
     )
 
 
-def _near_limit(records: list[dict[str, Any]], direction: str, share: float, l2: int) -> Verdict:
+def _near_limit(records: list[dict[str, Any]], direction: str, l2: int) -> Verdict:
     found = [
         record for record in records if record["direction"] == direction and _is_central(record, l2)
     ]
     what = f"contiguous float32 {direction}, last axis, tensors beyond the caches"
-    return _share_verdict(what, found, share)
+    return _share_verdict(what, found, _CENTRAL_SHARE[direction])
 
 
 def _other_large(records: list[dict[str, Any]], l2: int) -> Verdict:
     found = [record for record in records if record["beyond_cache"] and not _is_central(record, l2)]
     what = "every other large cell against its bound (bytes moved, or instructions counted)"
-    return _share_verdict(what, found, 0.85, "bound_share", "its bound")
+    return _share_verdict(what, found, _OTHER_SHARE, "bound_share", "its bound")
 
 
 def _share_verdict(
@@ -125,6 +138,21 @@ def _share_verdict(
     passed = sum(record[key] >= share for record in found)
     text = f"{passed} of {len(found)} cells; worst {worst[key]:.0%}: {worst['cell']}"
     return Verdict(what, target, text, passed == len(found))
+
+
+def _flat(record: dict[str, Any] | None) -> Verdict:
+    what = "softmax over row counts and row lengths: cost of a byte"
+    target = f"flat beyond the caches, no cliff at odd lengths (within {_CLIFF}x)"
+    if record is None:
+        return Verdict(what, target, "not run", None)
+    worst = {
+        f"{direction} {name}": part[key]
+        for direction, part in record.items()
+        for name, key in (("beyond the caches", "flatness"), ("odd lengths", "worst_odd"))
+        if part[key]
+    }
+    text = ", ".join(f"{name} {value:.2f}x" for name, value in worst.items())
+    return Verdict(what, target, text, all(value <= _CLIFF for value in worst.values()))
 
 
 def _callpath(record: dict[str, Any] | None) -> list[Verdict]:
