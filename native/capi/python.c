@@ -100,7 +100,7 @@ static const char *start_python_(void) {
   struct api_ api;
   if (!load_(library, &api)) return "the Python library lacks functions that CPython 3.10 has";
   if (api.is_initialized()) return NULL;
-  static wchar_t *program; /* Python wants it to stay */
+  static wchar_t *volatile program; /* Python wants it to stay, though nothing else reads it */
   program = api.decode != NULL ? api.decode(found.executable, NULL) : NULL;
   if (api.set_program_name != NULL && program != NULL) {
     api.set_program_name(program);

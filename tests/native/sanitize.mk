@@ -44,8 +44,10 @@ sanitize: ## the C harnesses of engine and kernels under ASan+UBSan and under TS
 # Whole programs against a sanitized build of the library, with Python inside for phase 1.
 .PHONY: sanitize-capi
 sanitize-capi: $(VENV)/.built ## the C hosts of tests/native/hosts against the library under ASan+UBSan and under TSan
-	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=address sanitize-hosts-address
-	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=thread sanitize-hosts-thread
+	@if $(PY) -c 'import sysconfig, sys; sys.exit(not sysconfig.get_config_var("Py_ENABLE_SHARED"))'; then \
+	  $(MAKE) --no-print-directory -j2 SANITIZE_NOW=address sanitize-hosts-address && \
+	  $(MAKE) --no-print-directory -j2 SANITIZE_NOW=thread sanitize-hosts-thread; \
+	else echo "  skipped: the C hosts, because $(PY) has no shared libpython to plan in"; fi
 
 .PHONY: soak soak-programs
 soak: soak-programs ## the stress harness at full size (64 streams, 10,000 tasks each) under TSan; all random programs

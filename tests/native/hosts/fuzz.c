@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "acl/acl.h"
+#include "acl/acl_rt_allocator.h"
 #include "aclnn/acl_meta.h"
 #include "fuzz.h"
 #include "fuzz_operators.h"
@@ -282,11 +283,59 @@ static int object_call_(uint64_t which) {
   }
 }
 
+static void allocate_nothing_(void) {}
+
+/* What the stream and its thread keep for the host: limits of cores, an allocator. */
+static int keeping_call_(uint64_t which) {
+  void *stream = any_(STREAM), *allocator = any_(ALLOCATOR), *parts[6];
+  uint32_t cores;
+  switch (which) {
+    case 0:
+      return aclrtSetStreamResLimit(stream, (aclrtDevResLimitType)small_(), (uint32_t)random_(4));
+    case 1:
+      return aclrtGetStreamResLimit(stream, (aclrtDevResLimitType)small_(), random_(8) == 0 ? NULL : &cores);
+    case 2:
+      return aclrtUseStreamResInCurrentThread(stream);
+    case 3:
+      return aclrtUnuseStreamResInCurrentThread(stream);
+    case 4:
+      return aclrtGetResInCurrentThread((aclrtDevResLimitType)small_(), random_(8) == 0 ? NULL : &cores);
+    case 5:
+      return aclrtSetDeviceResLimit(small_(), (aclrtDevResLimitType)small_(), (uint32_t)random_(4));
+    case 6: {
+      aclrtAllocatorDesc made = aclrtAllocatorCreateDesc();
+      kept_[ALLOCATOR][random_(KEPT)] = made;
+      return made == NULL;
+    }
+    case 7:
+      return aclrtAllocatorDestroyDesc(allocator);
+    case 8:
+      return aclrtAllocatorSetObjToDesc(allocator, random_(8) == 0 ? NULL : parts);
+    case 9:
+      return aclrtAllocatorSetAllocFuncToDesc(allocator, (aclrtAllocatorAllocFunc)allocate_nothing_);
+    case 10:
+      return aclrtAllocatorSetFreeFuncToDesc(allocator, (aclrtAllocatorFreeFunc)allocate_nothing_);
+    case 11:
+      return aclrtAllocatorSetGetAddrFromBlockFuncToDesc(allocator,
+                                                         (aclrtAllocatorGetAddrFromBlockFunc)allocate_nothing_);
+    case 12:
+    case 13:
+      return aclrtAllocatorRegister(stream, allocator);
+    case 14:
+      return aclrtAllocatorGetByStream(stream, random_(8) == 0 ? NULL : &parts[0], &parts[1],
+                                       (aclrtAllocatorAllocFunc *)&parts[2], (aclrtAllocatorFreeFunc *)&parts[3],
+                                       (aclrtAllocatorAllocAdviseFunc *)&parts[4],
+                                       (aclrtAllocatorGetAddrFromBlockFunc *)&parts[5]);
+    default:
+      return aclrtAllocatorUnregister(stream);
+  }
+}
+
 static int call_(char *what, size_t room) {
-  static int (*const groups[])(uint64_t) = {memory_call_,  stream_call_, event_call_,
-                                            context_call_, object_call_, operator_call_};
-  static const uint64_t sizes[] = {11, 20, 20, 17, 16, OPERATOR_CALLS};
-  uint64_t group = random_(6), which = random_(sizes[group]);
+  static int (*const groups[])(uint64_t) = {memory_call_, stream_call_,   event_call_,    context_call_,
+                                            object_call_, operator_call_, operator_call_, keeping_call_};
+  static const uint64_t sizes[] = {11, 20, 20, 17, 16, OPERATOR_CALLS, OPERATOR_CALLS, 16};
+  uint64_t group = random_(8), which = random_(sizes[group]);
   (void)snprintf(what, room, "group %" PRIu64 ", call %" PRIu64, group, which);
   return groups[group](which);
 }

@@ -16,6 +16,7 @@ enum kind_ {
   CONTEXT,
   GRAPH,
   CONFIG,
+  ALLOCATOR,
   BUFFER,
   TENSOR,
   SCALAR,
