@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import accuracy, callpath, dialects, imports, scaling, softmax, streams
+from benchmarks import accuracy, callpath, capi, dialects, imports, scaling, softmax, streams
 from benchmarks.bench import Bench
 from benchmarks.build import BuildError
 from benchmarks.cells import all_cells, quick_cells
@@ -24,7 +24,17 @@ if TYPE_CHECKING:
 
     from benchmarks.cells import Cell
 
-_PARTS = ("softmax", "callpath", "streams", "scaling", "accuracy", "isas", "imports", "dialects")
+_PARTS = (
+    "softmax",
+    "callpath",
+    "capi",
+    "streams",
+    "scaling",
+    "accuracy",
+    "isas",
+    "imports",
+    "dialects",
+)
 _LIMIT_BYTES = 96 << 20
 _QUICK_LIMIT_BYTES = 48 << 20
 
@@ -84,6 +94,7 @@ def _run(bench: Bench, cells: list[Cell], parts: list[str]) -> dict[str, Any]:
 def _jobs(bench: Bench, cells: list[Cell]) -> list[tuple[str, Callable[[], Any]]]:
     return [
         ("callpath", lambda: callpath.run(bench)),
+        ("capi", lambda: capi.run(bench)),
         ("imports", lambda: imports.run(5 if bench.quick else 11)),
         ("streams", lambda: streams.run(bench)),
         ("softmax", lambda: _softmax(bench, cells)),

@@ -76,7 +76,7 @@ def onednn_prefix() -> Path | None:
 
 def _with_library() -> tuple[list[str], list[str]]:
     where = library_folder()
-    headers = [f"-I{_ROOT / 'native' / part}" for part in ("engine", "kernels")]
+    headers = [f"-I{_ROOT / 'native' / part}" for part in ("engine", "kernels", "include/toolkit")]
     return headers, [f"-L{where}", "-laclnn_py", f"-Wl,-rpath,{where}"]
 
 

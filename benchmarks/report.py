@@ -49,6 +49,8 @@ def _markdown(results: dict[str, Any], verdicts: list[Verdict]) -> str:
         parts += _cells(results["softmax"], results["facts"]["machine"]["l2_bytes"])
     if results.get("callpath"):
         parts += _callpath(results["callpath"])
+    if results.get("capi"):
+        parts += _capi(results["capi"])
     if results.get("streams"):
         parts += _streams(results["streams"])
     if results.get("scaling"):
@@ -166,6 +168,16 @@ def _callpath(record: dict[str, Any]) -> list[str]:
     lines.append(_row("phase 1 miss", record["miss"]))
     for part in ("softmax_forward", "softmax_backward"):
         lines += [_row(f"{part}: {name}", t) for name, t in record[part]["times_ns"].items()]
+    return [*lines, ""]
+
+
+def _capi(record: dict[str, Any]) -> list[str]:
+    lines = ["## A C host, 8x32 float32, cached plan", "", "| what | ns | bound |", "|---|---|---|"]
+    lines += [
+        f"| {row['what']} | {row['took']:,.0f} | {row['most']:,.0f} |" for row in record["rows"]
+    ]
+    lines.append(f"| clock_gettime | {record['clock_ns']:,.0f} | |")
+    lines += [f"| {name} | {took:,.0f} | |" for name, took in record["torch_ns"].items()]
     return [*lines, ""]
 
 

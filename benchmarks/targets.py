@@ -46,6 +46,7 @@ def judge(results: dict[str, Any]) -> list[Verdict]:
         _other_large(softmax, l2),
         _flat(results.get("scaling")),
         *_callpath(results.get("callpath")),
+        *_capi(results.get("capi")),
         *_streams(results.get("streams")),
         _miss(results.get("callpath")),
         _import(results.get("imports")),
@@ -174,6 +175,32 @@ def _callpath(record: dict[str, Any] | None) -> list[Verdict]:
         met = all(part["ratios"][key][part["eager"]] <= most for part in parts)
         verdicts.append(Verdict(what, target, text, met))
     return verdicts
+
+
+def _capi(record: dict[str, Any] | None) -> list[Verdict]:
+    if record is None:
+        return [
+            Verdict("a C host, 8x32 float32, cached plan", "bounds of each call", "not run", None)
+        ]
+    verdicts = [
+        Verdict(
+            f"C host: {row['what']}",
+            f"at most {_time(row['most'])}",
+            _time(row["took"]),
+            row["took"] <= row["most"],
+        )
+        for row in record["rows"]
+    ]
+    what = "C host: Python before the first phase 1"
+    text = "started" if record["python"] else "not started"
+    return [*verdicts, Verdict(what, "never started", text, not record["python"], timed=False)]
+
+
+def _time(ns: float) -> str:
+    for unit, size in (("ms", 1e6), ("us", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns:.3g} ns"
 
 
 def _streams(record: dict[str, Any] | None) -> list[Verdict]:
