@@ -29,7 +29,8 @@ def {planner}({params}):
         return _checked(({tensors},), ({attributes}))
     if {odd_attribute}:
         return _checked(({tensors},), ({attributes}))
-    return entry.bind({handles}, ({tensors}, {buffers}, entry)) or _fail()
+    bind = entry.bind  # not a method to call: looking for one would take longer
+    return bind({handles}, ({tensors}, {buffers}, entry)) or _fail()
 
 
 def {function}(workspace, workspaceSize, executor, stream):
