@@ -3,21 +3,21 @@
  */
 #include "cast.h"
 
-#define CAST_(target) \
-  ACLPY_GLOBAL(ACLPY_JOIN(ACLPY_NAME(cast), target), Elements, 256) { cast_elements<ACLPY_T, to_##target>(a); }
-CAST_(f32)
-CAST_(f64)
-CAST_(f16)
-CAST_(bf16)
-CAST_(bool)
-CAST_(i8)
-CAST_(i16)
-CAST_(i32)
-CAST_(i64)
-CAST_(u8)
-CAST_(u16)
-CAST_(u32)
-CAST_(u64)
-CAST_(c64)
-CAST_(c128)
+#define CAST_(target, blocks) \
+  ACLPY_GLOBAL(ACLPY_JOIN(ACLPY_NAME(cast), target), Elements, 256, blocks) { cast_elements<ACLPY_T, to_##target>(a); }
+CAST_(f32, 0)
+CAST_(f64, 0)
+CAST_(f16, 0)
+CAST_(bf16, 0)
+CAST_(bool, 0)
+CAST_(i8, 0)
+CAST_(i16, 0)
+CAST_(i32, 0)
+CAST_(i64, 0)
+CAST_(u8, 0)
+CAST_(u16, 0)
+CAST_(u32, 0)
+CAST_(u64, 0)
+CAST_(c64, 4)
+CAST_(c128, 0)
 #undef CAST_

@@ -17,8 +17,8 @@ constexpr int ACLPY_LANES = 32, ACLPY_VECTOR = 16;
 
 #ifndef ACLPY_TWIN
 #define ACLPY_INFINITY __int_as_float(0x7f800000)
-/* A kernel takes one structure by value. `...`: the most threads of a block, and where the compiler must not save
- * registers for more of them, how many blocks a multiprocessor shall hold. */
+/* A kernel takes one structure by value. `...`: the most threads of a block, and how many blocks a multiprocessor
+ * shall hold: 0, as many as the compiler thinks best; fewer where it would spill registers for more. */
 #define ACLPY_GLOBAL(name, Args, ...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__) name(const Args a)
 #endif
 

@@ -3,6 +3,7 @@
  */
 #include "twin.h"
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <memory>
@@ -17,23 +18,36 @@ namespace {
 enum { STACK_BYTES = 256 << 10, LANES = 32 };
 
 struct Fiber {
-  ucontext_t context;
+  ucontext_t context; /* where it begins */
+  jmp_buf place;      /* where it goes on: a jump makes no system call */
   std::unique_ptr<char[]> stack;
   Barrier waits = Barrier::none;
-  bool done = false;
+  bool begun = false, done = false;
   uint64_t word = 0; /* for its warp */
 };
 
 std::vector<Fiber> fibers;
-ucontext_t scheduler;
+jmp_buf scheduler;
 void (*kernel)(const void *);
 const void *arguments;
+
+/* Back to the scheduler, until it comes here again. */
+void park(Fiber &me) {
+  if (_setjmp(me.place) == 0) _longjmp(scheduler, 1);
+}
+
+void go_on(Fiber &fiber) {
+  if (_setjmp(scheduler) != 0) return;
+  if (fiber.begun) _longjmp(fiber.place, 1);
+  fiber.begun = true;
+  setcontext(&fiber.context);
+}
 
 void body() {
   kernel(arguments);
   Fiber &me = fibers[thread.x];
   me.done = true;
-  swapcontext(&me.context, &scheduler);
+  park(me);
 }
 
 /* Opens a barrier where each of `count` fibers from `first` on has come to it. */
@@ -48,7 +62,7 @@ bool open(size_t first, size_t count, Barrier barrier) {
 void start(size_t i) {
   Fiber &fiber = fibers[i];
   fiber.waits = Barrier::none;
-  fiber.done = false;
+  fiber.begun = fiber.done = false;
   getcontext(&fiber.context);
   fiber.context.uc_stack.ss_sp = fiber.stack.get();
   fiber.context.uc_stack.ss_size = STACK_BYTES;
@@ -65,7 +79,7 @@ bool run_warp(size_t first, bool backwards) {
       Fiber &fiber = fibers[i];
       if (fiber.done || fiber.waits != Barrier::none) continue;
       thread.x = static_cast<unsigned>(i);
-      swapcontext(&scheduler, &fiber.context);
+      go_on(fiber);
       moved = true;
     }
   } while (open(first, LANES, Barrier::warp));
@@ -93,7 +107,7 @@ int run_block(bool backwards) {
 void meet(Barrier barrier) {
   Fiber &me = fibers[thread.x];
   me.waits = barrier;
-  swapcontext(&me.context, &scheduler);
+  park(me);
 }
 
 uint64_t exchange(uint64_t mine, unsigned lane) {

@@ -20,8 +20,8 @@ from support.sources import ROOT
 KERNELS = ROOT / "native" / "cuda"
 TWIN = ROOT / "tests" / "cuda"
 FLAGS = (
-    "-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas",
-    "-fPIC", "-shared", f"-I{KERNELS}", f"-I{TWIN}",
+    "-std=c++17", "-O1", "-ffp-contract=off", "-U_FORTIFY_SOURCE", "-Wall", "-Wextra",
+    "-Werror", "-Wno-unknown-pragmas", "-fPIC", "-shared", f"-I{KERNELS}", f"-I{TWIN}",
 )  # fmt: skip
 SANITIZE = (
     "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",

@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from functools import cache
 
 import aclnn_py as acl
+from support import cuda_twin
+from support.sources import ROOT
 
-#: "card": only a real GPU will do (`make test-gpu`); unset: these tests are not asked for.
+#: "card": a real GPU (`make test-gpu`); "fake": a stand-in for CuPy whose kernels are host code;
+#: unset: these tests are not asked for.
 MODE = os.environ.get("GPU", "")
+FAKE = ROOT / "tests" / "cuda" / "fake"
 
 
 @cache
@@ -17,6 +22,11 @@ def why_not() -> str:
     """Empty where ``Device("cuda:0")`` opens."""
     if not MODE:
         return "not asked for: make test-gpu"
+    if MODE == "fake":
+        if cuda_twin.compiler() is None:
+            return "no C++ compiler for the kernels as host code"
+        os.environ["FAKE_CUPY_TWIN"] = str(cuda_twin.library())
+        sys.path.insert(0, str(FAKE))
     try:
         acl.Device("cuda:0").close()
     except acl.AclError as error:

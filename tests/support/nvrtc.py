@@ -128,7 +128,7 @@ def declared(source, dtype):
             for size in re.findall(r"^COPY_\((\d+),", text, flags=re.MULTILINE)
         }
     if source == "cast.cu":
-        targets = re.findall(r"^CAST_\((\w+)\)", text, flags=re.MULTILINE)
+        targets = re.findall(r"^CAST_\((\w+), ", text, flags=re.MULTILINE)
         return {f"cast_{dtype}_{target}": 256 for target in targets}
     stem = source.removesuffix(".cu")
     both = re.findall(r"^BOTH_\((\w+), (\d+)", text, flags=re.MULTILINE)
