@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from aclnn_py.backends.cuda_kernels import ITEMSIZES, launches, programs
@@ -54,6 +55,31 @@ def test_very_long_rows_are_divided_without_loss(kernel, dtype, n, outer, inner)
     assert chunks <= 4096
     assert plan.scratch_bytes == (16 * outer * inner * (chunks + 1) if chunks > 1 else 0)
     assert all(1 <= one.blocks <= 1 << 16 and one.threads % 32 == 0 for one in plan.launches)
+
+
+@pytest.mark.parametrize(
+    ("dims", "source", "target", "order"),
+    [
+        ((40, 30), (4, 160), (120, 4), (0, 1)),  # transposed
+        ((30, 40), (160, 4), (160, 4), None),  # dense in both
+        ((40, 15), (4, 160), (60, 4), None),  # too short for squares
+        ((40, 30), (8, 640), (120, 4), None),  # dense in one only
+        ((20, 40, 30), (4, 2400, 80), (4800, 120, 4), (1, 0, 2)),  # a dimension between
+        ((5, 40, 30), (4800, -4, 160), (4800, 120, 4), None),  # reversed
+    ],
+)
+def test_copies_go_through_squares_where_the_dense_dimension_changes(dims, source, target, order):
+    plan = launches("copy_strided", "b4", (len(dims), *dims, *source, *target), 132)
+    (one,) = plan.launches
+    assert one.function == ("copy_strided_b4" if order is None else "copy_transposed_b4")
+    rows = list(zip(dims, source, target, strict=True))
+    rows = rows if order is None else [rows[k] for k in order]
+    elements, rank, *columns = plan.fields
+    assert rank == len(dims)
+    assert elements == np.prod(dims)
+    table = np.array(columns).reshape(3, -1)
+    assert table[:, :rank].T.tolist() == [list(row) for row in rows]
+    assert not table[:, rank:].any()
 
 
 def test_nothing_to_do_launches_nothing():
