@@ -66,3 +66,30 @@ def test_eight_threads(hosts, calls, inline):
 def test_random_calls(hosts, seed):
     out = run(hosts / "fuzz", FUZZ_CALLS="20000", FUZZ_SEED=seed)
     assert out.startswith("20000 calls")
+
+
+def test_random_calls_and_threads_under_sanitizers(tmp_path):
+    """20,000 calls under ASan and UBSan; objects are kept, so that only the first run is long."""
+    make = shutil.which("make")
+    flags = ["-fsanitize=address,undefined", "-x", "c", "-", "-o", tmp_path / "probe"]
+    compiler = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), "cc")
+    probe = subprocess.run(
+        [compiler, *flags], input="int main(void) { return 0; }", text=True,
+        capture_output=True, check=False,
+    )  # fmt: skip
+    if make is None or probe.returncode != 0:
+        pytest.skip("no make, or a compiler without address sanitizer")
+    # Started by `make test`, its job server and variables are not ours.
+    inner = ("MAKE", "MFLAGS", "PYTHON", "ACLNN_PY")
+    outer = {key: text for key, text in os.environ.items() if not key.startswith(inner)}
+    done = subprocess.run(
+        [
+            make, "--no-print-directory", "-j2", "-f", "tests/native/sanitize.mk",
+            "SANITIZE_NOW=address", "SANITIZE_ISAS=baseline", "SANITIZE_OUT=build/sanitize-test",
+            f"PY={sys.executable}", f"CC={compiler}", "sanitize-hosts-address",
+        ],
+        cwd=ROOT, env={**outer, "HOST_CALLS": "1000", "FUZZ_CALLS": "20000"},
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 hosts pass (address" in done.stdout
