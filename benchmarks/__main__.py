@@ -11,7 +11,17 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import accuracy, callpath, capi, dialects, imports, scaling, softmax, streams
+from benchmarks import (
+    accuracy,
+    callpath,
+    capi,
+    dialect_calls,
+    dialects,
+    imports,
+    scaling,
+    softmax,
+    streams,
+)
 from benchmarks.bench import Bench
 from benchmarks.build import BuildError
 from benchmarks.cells import all_cells, quick_cells
@@ -34,6 +44,7 @@ _PARTS = (
     "isas",
     "imports",
     "dialects",
+    "dialect_calls",
 )
 _LIMIT_BYTES = 96 << 20
 _QUICK_LIMIT_BYTES = 48 << 20
@@ -61,7 +72,7 @@ def main() -> int:
             print(f"benchmarks: {error}", file=sys.stderr)
             return 1
         try:
-            results = _run(bench, cells, options.only)
+            results = _run(bench, cells, options.only, options.match)
         finally:
             bench.close()
     results["facts"]["bounds"] = bench.bounds.record()
@@ -76,10 +87,10 @@ def main() -> int:
     return 1 if results["failed"] else 0
 
 
-def _run(bench: Bench, cells: list[Cell], parts: list[str]) -> dict[str, Any]:
+def _run(bench: Bench, cells: list[Cell], parts: list[str], match: str) -> dict[str, Any]:
     """Every part; one that fails says so and leaves the others their turn."""
     results: dict[str, Any] = {"facts": bench.facts(), "limits": _limits(bench), "failed": {}}
-    for name, run in _jobs(bench, cells):
+    for name, run in _jobs(bench, cells, match):
         if name not in parts:
             continue
         _say(name)
@@ -91,7 +102,7 @@ def _run(bench: Bench, cells: list[Cell], parts: list[str]) -> dict[str, Any]:
     return results
 
 
-def _jobs(bench: Bench, cells: list[Cell]) -> list[tuple[str, Callable[[], Any]]]:
+def _jobs(bench: Bench, cells: list[Cell], match: str) -> list[tuple[str, Callable[[], Any]]]:
     return [
         ("callpath", lambda: callpath.run(bench)),
         ("capi", lambda: capi.run(bench)),
@@ -99,7 +110,8 @@ def _jobs(bench: Bench, cells: list[Cell]) -> list[tuple[str, Callable[[], Any]]
         ("streams", lambda: streams.run(bench)),
         ("softmax", lambda: _softmax(bench, cells)),
         ("scaling", lambda: scaling.run(bench)),
-        ("dialects", lambda: _dialects(bench)),
+        ("dialects", lambda: _dialects(bench, match)),
+        ("dialect_calls", lambda: dialect_calls.run(bench)),
         ("accuracy", accuracy.run),
         ("isas", accuracy.of_every_isa),
     ]
@@ -114,8 +126,8 @@ def _softmax(bench: Bench, cells: list[Cell]) -> list[dict[str, Any]]:
     return records
 
 
-def _dialects(bench: Bench) -> list[dict[str, Any]]:
-    records = dialects.run(bench)
+def _dialects(bench: Bench, match: str) -> list[dict[str, Any]]:
+    records = dialects.run(bench, match)
     for record in records:
         _say(dialects.line(record))
     return records
@@ -147,7 +159,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks", description="this library and its peers")
     parser.add_argument("--quick", action="store_true", help="a few cells, short budgets")
     parser.add_argument("--only", action="append", choices=_PARTS, help="one part; repeatable")
-    parser.add_argument("--match", default="", help="only cells whose name contains this")
+    parser.add_argument(
+        "--match", default="", help="only cells and dialect problems whose name contains this"
+    )
     parser.add_argument("--out", type=Path, default=Path("out/bench"), help="where results go")
     options = parser.parse_args()
     options.only = options.only or list(_PARTS)

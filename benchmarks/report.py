@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.dialects import PEER_LIMIT
 from benchmarks.targets import Verdict, cell_target, geometric_mean, judge, share_target
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def _markdown(results: dict[str, Any], verdicts: list[Verdict]) -> str:
         parts += _streams(results["streams"])
     if results.get("scaling"):
         parts += _scaling(results["scaling"])
+    if results.get("dialects"):
+        parts += _dialects(results["dialects"])
     if results.get("accuracy"):
         parts += _accuracy(results["accuracy"])
     return "\n".join(parts) + "\n"
@@ -233,6 +236,36 @@ def _scaling(record: dict[str, Any]) -> list[str]:
                 )
         lines.append("")
     return lines
+
+
+def _dialects(records: list[dict[str, Any]]) -> list[str]:
+    words = (
+        "Forward softmax along rows of 4096, one operation after it; milliseconds, median. Over "
+        "plain: of the plain forward of the same dtypes. add_full reads a float32 operand of the "
+        "full shape, which its limit counts; oneDNN's softmax takes a scale "
+        "only with 8-bit tensors."
+    )
+    lines = [
+        "## Scales and post operations",
+        "",
+        words,
+        "",
+        "| problem | ours | plain | over plain | limit | | oneDNN | oneDNN / ours | |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for record in records:
+        fused, plain, peer = (
+            f"{record['times_ns'][name]['median'] / 1e6:.2f}" if name in record["times_ns"] else "-"
+            for name in ("fused", "plain", "oneDNN")
+        )
+        met = _MET[record["over_plain"] <= record["limit"]]
+        ratio, mark = "-", ""
+        if record["peer"] is not None:
+            ratio, mark = f"{record['peer']:.2f}", _MET[record["peer"] >= PEER_LIMIT]
+        row = [record["problem"], fused, plain, f"{record['over_plain']:.2f}"]
+        row += [f"{record['limit']:.2f}", met, peer, ratio, mark]
+        lines.append(f"| {' | '.join(row)} |")
+    return [*lines, ""]
 
 
 def _accuracy(records: list[dict[str, Any]]) -> list[str]:

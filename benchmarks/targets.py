@@ -7,6 +7,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.dialects import PEER_LIMIT, TRANSCENDENTAL
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -50,6 +52,8 @@ def judge(results: dict[str, Any]) -> list[Verdict]:
         *_streams(results.get("streams")),
         _miss(results.get("callpath")),
         _import(results.get("imports")),
+        *_dialects(results.get("dialects")),
+        _dialect_call(results.get("dialect_calls")),
         *_accuracy(results.get("accuracy"), results.get("isas")),
     ]
 
@@ -242,6 +246,53 @@ def _no_collapse(record: dict[str, Any]) -> tuple[str, bool]:
     slowest = record["spread"]["slowest_over_one_stream"]
     text = ", ".join(f"{shape} slowest {value:.2f}x" for shape, value in slowest.items())
     return text, all(value <= 1.5 for value in slowest.values())
+
+
+def _dialects(records: list[dict[str, Any]] | None) -> list[Verdict]:
+    """Extras of a forward softmax beyond L2, over the plain call and beside oneDNN."""
+    records = records or []
+    slow = [record for record in records if record["operation"] in TRANSCENDENTAL]
+    wide = [record for record in records if record["operation"] == "add_full"]
+    cheap = [record for record in records if record not in slow and record not in wide]
+    return [
+        _over_plain("a scale, add, mul, relu, clip, linear", "at most 1.15x", cheap),
+        _over_plain("an operand of the full shape", "at most 1.15x and its own bytes", wide),
+        _over_plain("a transcendental operation", "at most 2x", slow),
+        _beside_onednn(records),
+    ]
+
+
+def _over_plain(what: str, target: str, records: list[dict[str, Any]]) -> Verdict:
+    what, target = f"forward with {what}, over the plain one", f"{target} of the same dtypes"
+    if not records:
+        return Verdict(what, target, "not run", None)
+    met = [record for record in records if record["over_plain"] <= record["limit"]]
+    worst = max(records, key=lambda record: record["over_plain"] / record["limit"])
+    text = f"{len(met)} of {len(records)}; worst {worst['over_plain']:.2f}x: {worst['problem']}"
+    return Verdict(what, target, text, len(met) == len(records))
+
+
+def _beside_onednn(records: list[dict[str, Any]]) -> Verdict:
+    what, target = "oneDNN on the same forward with extras", f"at least {PEER_LIMIT}x our time"
+    judged = [record for record in records if record["peer"] is not None]
+    if not judged:
+        return Verdict(what, target, "not run", None)
+    met = [record for record in judged if record["peer"] >= PEER_LIMIT]
+    worst = min(judged, key=lambda record: record["peer"])
+    text = f"{len(met)} of {len(judged)}; worst {worst['peer']:.2f}x: {worst['problem']}"
+    return Verdict(what, target, text, len(met) == len(judged))
+
+
+def _dialect_call(record: dict[str, Any] | None) -> Verdict:
+    what = "a plain call through the oneDNN dialect, 8x32"
+    target = "no more than aclnn's whole cycle, the same kernels"
+    if record is None:
+        return Verdict(what, target, "not run", None)
+    times = {name: timing["median"] for name, timing in record["times_ns"].items()}
+    text = ", ".join(f"{name} {took:,.0f} ns" for name, took in times.items())
+    text += "" if record["same_plan"] else "; OTHER KERNELS"
+    least = times["oneDNN primitive, execute and wait"] <= times["aclnn, whole cycle"]
+    return Verdict(what, target, text, bool(least and record["same_plan"]))
 
 
 def _miss(record: dict[str, Any] | None) -> Verdict:

@@ -6,7 +6,7 @@
  *        <strides of the first input> <of the second (backward)> <of the output>
  *        direct: on the layouts as they are; dense, axis_last: reorders to and from row-major memory, or memory in
  *        which the axis runs fastest, around the primitive
- *   attr <type of dst> <scale 0|1> <post-op: none|add|mul|relu|clip|linear|exp|tanh|gelu_erf>   of the next forward
+ *   attr <type of dst> <scale 0|1> <post-op: none|add|add_full|mul|relu|clip|linear|exp|tanh|gelu_erf>   of the next forward
  * make add and mul take a row of 0.5, the destination scale is 1/128 load <slot> <bytes>   from the shared file into
  * the slot's memory        dump <slot> <bytes>   back
  * *   run <count>           nanoseconds of `count` executions and one wait
@@ -163,14 +163,16 @@ static int make_operand_(int slot, dnnl_data_type_t type, int rank, const dnnl_d
   return 0;
 }
 
-/* A row that repeats over everything but the axis. */
+/* A row that repeats over everything but the axis, or (axis -1) a tensor of the full shape. */
 static int append_row_(dnnl_post_ops_t ops, dnnl_alg_kind_t kind, int rank, const dnnl_dims_t dims, int axis) {
   dnnl_dims_t one;
   dnnl_memory_desc_t desc;
-  for (int i = 0; i < rank; i++) one[i] = i == axis ? dims[i] : 1;
-  row = malloc((size_t)dims[axis] * sizeof *row);
+  int64_t elements = 1;
+  for (int i = 0; i < rank; i++) one[i] = axis < 0 || i == axis ? dims[i] : 1;
+  for (int i = 0; i < rank; i++) elements *= one[i];
+  row = malloc((size_t)elements * sizeof *row);
   if (!row) return (int)dnnl_out_of_memory;
-  for (int64_t i = 0; i < dims[axis]; i++) row[i] = 0.5f;
+  for (int64_t i = 0; i < elements; i++) row[i] = 0.5f;
   dnnl_dims_t strides;
   dense_strides_(rank, one, rank - 1, strides);
   TRY(dnnl_memory_desc_create_with_strides(&desc, rank, one, dnnl_f32, strides));
@@ -187,7 +189,9 @@ static int append_(dnnl_post_ops_t ops, int rank, const dnnl_dims_t dims, int ax
     float alpha, beta;
   } known[] = {{"relu", dnnl_eltwise_relu, 0, 0},         {"clip", dnnl_eltwise_clip, 0, 0.5f},
                {"linear", dnnl_eltwise_linear, 2, 0.25f}, {"exp", dnnl_eltwise_exp, 0, 0},
-               {"tanh", dnnl_eltwise_tanh, 0, 0},         {"gelu_erf", dnnl_eltwise_gelu_erf, 0, 0}};
+               {"tanh", dnnl_eltwise_tanh, 0, 0},         {"gelu_erf", dnnl_eltwise_gelu_erf, 0, 0},
+               {"pow", dnnl_eltwise_pow, 1, 0.3f}};
+  if (!strcmp(extra_operation, "add_full")) return append_row_(ops, dnnl_binary_add, rank, dims, -1);
   if (!strcmp(extra_operation, "add")) return append_row_(ops, dnnl_binary_add, rank, dims, axis);
   if (!strcmp(extra_operation, "mul")) return append_row_(ops, dnnl_binary_mul, rank, dims, axis);
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
