@@ -143,9 +143,9 @@ MUTANTS = (
     ),
     Mutant(
         "lost keepalive: an executor forgets its tensors",
-        "aclnn_py/core/executor.py",
-        "        self._keep = keep\n",
-        "        self._keep = ()\n",
+        "native/cffi/calls.c",
+        "  Py_INCREF(keep);\n",
+        "  keep = Py_None;\n  Py_INCREF(keep);\n",
         KEEPALIVE,
     ),
     # ---- the engine ----

@@ -58,9 +58,9 @@ class Copy:
         )  # fmt: skip
 
     def rebuild(self) -> None:
-        """Recompile what has changed and put the library where it is imported from."""
+        """Recompile what has changed and put the libraries where they are imported from."""
         _output("cmake", "--build", str(self.build))
-        for library in self.build.rglob("libaclnn_py.*"):
+        for library in (*self.build.rglob("libaclnn_py.*"), *self.build.rglob("_calls.*")):
             if library.suffix in (".so", ".dylib"):
                 shutil.copy2(library, self.site / "aclnn_native" / library.name)
 
