@@ -161,7 +161,7 @@ def _flat(record: dict[str, Any] | None) -> Verdict:
 
 
 def _callpath(record: dict[str, Any] | None) -> list[Verdict]:
-    """Judged against the fastest public way to write the call; all are printed."""
+    """Judged against the call that users write (see callpath); the others are printed beside."""
     verdicts = []
     for what, key, most in (
         ("whole two-phase cycle in Python, 8x32", "whole cycle", 0.5),
@@ -173,7 +173,13 @@ def _callpath(record: dict[str, Any] | None) -> list[Verdict]:
             verdicts.append(Verdict(what, target, "not run", None))
             continue
         text = "; ".join(
-            ", ".join(f"{ratio:.2f} of {peer}" for peer, ratio in part["ratios"][key].items())
+            f"{part['ratios'][key][part['eager']]:.2f} of {part['eager']} (beside: "
+            + ", ".join(
+                f"{ratio:.2f} of {peer}"
+                for peer, ratio in part["ratios"][key].items()
+                if peer != part["eager"]
+            )
+            + ")"
             for part in parts
         )
         met = all(part["ratios"][key][part["eager"]] <= most for part in parts)
