@@ -248,9 +248,16 @@ MUTANTS = (
     Mutant(
         "log-softmax backward sums y",
         "native/kernels/backward_rows.h",
-        "s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LD(g));",
-        "s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LD(y));",
+        "s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LD(g + k * LANES));",
+        "s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LD(y + k * LANES));",
         OPERATORS,
+    ),
+    Mutant(
+        "sums of large products are taken as they come",
+        "native/simd/products.h",
+        "{ return !v32_bits_sized(p->seen); }",
+        "{ return !v32_bits_sized(p->seen) || 1; }",
+        NUMBERS,
     ),
     Mutant(
         "sums are split by the number of threads",

@@ -31,34 +31,51 @@ ACLPY_INLINE VEC FN(result)(VEC g, VEC y, VEC high, VEC low, int logarithm) {
   return V(mul)(y, SPLITS ? V(sub)(rest, low) : rest);
 }
 
+/* The sum of g * y over a block, whatever the products' size. */
+static __attribute__((noinline, unused)) double FN(block_dot)(const STORED *g, const STORED *y, int64_t n) {
+  V(dot) s[4] = {V(dot_zero)(), V(dot_zero)(), V(dot_zero)(), V(dot_zero)()};
+  int64_t i = 0;
+  for (; i + 4 * LANES <= n; i += 4 * LANES) {
+    for (int k = 0; k < 4; ++k) s[k] = V(dot_add)(s[k], LD(g + i + k * LANES), LD(y + i + k * LANES));
+  }
+  for (; i + LANES <= n; i += LANES) s[0] = V(dot_add)(s[0], LD(g + i), LD(y + i));
+  if (i < n) s[1] = V(dot_add)(s[1], LDN(g + i, n - i, 0), LDN(y + i, n - i, 0));
+  return V(dot_total)(s, 4);
+}
+
 /* Sums of g * y, or of g, in progress. Two chains of double additions are enough beside exponentials. */
 typedef struct FN(sums) {
-  V(dot) products[4];
+  V(products) products;
   V(acc) terms[2];
 } FN(sums);
 
 ACLPY_INLINE void FN(sums_begin)(FN(sums) * s) {
-  for (int k = 0; k < 4; ++k) s->products[k] = V(dot_zero)();
+  s->products = V(products_zero)();
   for (int k = 0; k < 2; ++k) s->terms[k] = V(acc_zero)();
 }
 
-ACLPY_INLINE void FN(sums_add)(FN(sums) * s, int k, const STORED *g, const STORED *y, int logarithm) {
+/* Four vectors. */
+ACLPY_INLINE void FN(sums_quad)(FN(sums) * s, const STORED *g, const STORED *y, int logarithm) {
   if (logarithm) {
-    s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LD(g));
-  } else {
-    s->products[k] = V(dot_add)(s->products[k], LD(g), LD(y));
+    for (int k = 0; k < 4; ++k) s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LD(g + k * LANES));
+    return;
   }
+  const VEC v[4] = {LD(g), LD(g + LANES), LD(g + 2 * LANES), LD(g + 3 * LANES)};
+  const VEC w[4] = {LD(y), LD(y + LANES), LD(y + 2 * LANES), LD(y + 3 * LANES)};
+  V(products_quad)(&s->products, v, w);
 }
 
 /* The last vectors of a block, behind whole groups of four, and the sum of it all. */
 ACLPY_INLINE double FN(sums_end)(FN(sums) * s, const STORED *g, const STORED *y, int64_t i, int64_t n, int logarithm) {
-  for (; i + LANES <= n; i += LANES) FN(sums_add)(s, 0, g + i, y + i, logarithm);
   if (logarithm) {
+    for (; i + LANES <= n; i += LANES) s->terms[0] = V(acc_add)(s->terms[0], LD(g + i));
     if (i < n) s->terms[1] = V(acc_add)(s->terms[1], LDN(g + i, n - i, 0));
     return V(acc_sum)(s->terms[0], s->terms[1]);
   }
-  if (i < n) s->products[1] = V(dot_add)(s->products[1], LDN(g + i, n - i, 0), LDN(y + i, n - i, 0));
-  return V(dot_total)(s->products, n < 4 * LANES ? 2 : 4);
+  for (; i + LANES <= n; i += LANES) V(products_add)(&s->products, 0, LD(g + i), LD(y + i));
+  if (i < n) V(products_add)(&s->products, 1, LDN(g + i, n - i, 0), LDN(y + i, n - i, 0));
+  if (!ACLPY_LIKELY(V(products_hold)(&s->products))) return FN(block_dot)(g, y, n);
+  return V(products_total)(&s->products, n < 4 * LANES ? 2 : 4);
 }
 
 /* Sum of one block: g * y, or g alone. */
@@ -66,9 +83,7 @@ ACLPY_INLINE double FN(block_sum)(const STORED *g, const STORED *y, int64_t n, i
   FN(sums) s;
   FN(sums_begin)(&s);
   int64_t i = 0;
-  for (; i + 4 * LANES <= n; i += 4 * LANES) {
-    for (int k = 0; k < 4; ++k) FN(sums_add)(&s, k, g + i + k * LANES, y + i + k * LANES, logarithm);
-  }
+  for (; i + 4 * LANES <= n; i += 4 * LANES) FN(sums_quad)(&s, g + i, y + i, logarithm);
   return FN(sums_end)(&s, g, y, i, n, logarithm);
 }
 
@@ -140,9 +155,9 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
     FN(sums_begin)(&s);
     int64_t i = 0;
     for (; i + 4 * LANES <= m; i += 4 * LANES) {
-      for (int k = 0; k < 4; ++k) FN(sums_add)(&s, k, h + i + k * LANES, z + i + k * LANES, logarithm);
-      if (streaming) aclpy_fetch(h + i, 4 * LANES * (int64_t)sizeof(STORED));
-      if (streaming) aclpy_fetch(z + i, 4 * LANES * (int64_t)sizeof(STORED));
+      FN(sums_quad)(&s, h + i, z + i, logarithm);
+      if (streaming) aclpy_fetch_near(h + i, 4 * LANES * (int64_t)sizeof(STORED));
+      if (streaming) aclpy_fetch_near(z + i, 4 * LANES * (int64_t)sizeof(STORED));
       done = FN(out_quad)(g, y, out, done, n, high, low, logarithm, streaming);
     }
     total += FN(sums_end)(&s, h, z, i, m, logarithm);
@@ -155,6 +170,14 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(opera
                                   int logarithm, int streaming) {
   const int64_t n = geometry->n, *pitch = geometry->pitch, last = end - 1;
   if (begin >= end) return;
+  if (!streaming && n * (int64_t)sizeof(STORED) >= ACLPY_ROW_LONG_BYTES) {
+    for (int64_t i = begin; i < end; ++i) {
+      const STORED *g = p->g + i * pitch[0], *y = p->y + i * pitch[1];
+      const double one = FN(row_sum)(g, y, n, logarithm);
+      FN(row_out)(g, y, p->out + i * pitch[2], n, FN(total_of)(one), logarithm, 0);
+    }
+    return;
+  }
   double sum = FN(row_sum)(p->g + begin * pitch[0], p->y + begin * pitch[1], n, logarithm);
   for (int64_t i = begin; i < last; ++i) {
     sum = FN(rows_step)(geometry, p, i, FN(total_of)(sum), logarithm, streaming);

@@ -22,6 +22,15 @@ enum { ACLPY_AHEAD_BYTES = 4096 };
 ACLPY_INLINE void aclpy_fetch(const void *p, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH((uintptr_t)p + (uintptr_t)(ACLPY_AHEAD_BYTES + at));
 }
+/* The same into the first-level cache, for loops short enough that what they fetch is still there when they need it. */
+enum { ACLPY_NEAR_BYTES = 6144 };
+ACLPY_INLINE void aclpy_fetch_near(const void *p, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH_NEAR((uintptr_t)p + (uintptr_t)(ACLPY_NEAR_BYTES + at));
+}
+
+/* From this length on, rows are done one after the other where nothing is streamed: two of each operand at a time, at
+ * equal places of their pages, are more than the first-level cache holds well. */
+enum { ACLPY_ROW_LONG_BYTES = 8192 };
 
 #define ACLPY_MAP(y, n, streaming, FULL, PART)                                                      \
   do {                                                                                              \

@@ -8,6 +8,7 @@
 
 #include "../simd/accumulate.h"
 #include "../simd/math.h"
+#include "../simd/products.h"
 #include "define.h"
 #include "reduction_plan.h"
 #include "row_map.h"

@@ -140,7 +140,7 @@ ACLPY_INLINE double FN(rows_step)(const STORED *next, REAL *next_max, const STOR
   int64_t i = 0;
   for (; i + 4 * LANES <= n; i += 4 * LANES) {
     for (int k = 0; k < 4; ++k) m[k] = V(max)(LD(next + i + k * LANES), m[k]);
-    if (before->streaming) aclpy_fetch(next + i, 4 * LANES * (int64_t)sizeof(STORED));
+    if (before->streaming) aclpy_fetch_near(next + i, 4 * LANES * (int64_t)sizeof(STORED));
     s = FN(quad_exp)(x, e, i, shift, logarithm, s);
     FN(pending_quad)(before, logarithm);
   }

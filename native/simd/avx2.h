@@ -87,6 +87,20 @@ ACLPY_INLINE v64 v64_significand(v64 x) {
   return _mm256_castsi256_pd(_mm256_or_si256(low, _mm256_set1_epi64x(0x3ff0000000000000)));
 }
 /* a where x > limit, else b. */
+/* The same value, of which the compiler does not know where it came from. */
+ACLPY_INLINE v32 v32_in_register(v32 v) {
+  __asm__("" : "+x"(v));
+  return v;
+}
+
+/* Bit by bit: a or b or c; 1 where the three are not all equal. */
+ACLPY_INLINE v32 v32_bits_or(v32 a, v32 b, v32 c) { return _mm256_or_ps(a, _mm256_or_ps(b, c)); }
+ACLPY_INLINE v32 v32_bits_unlike(v32 a, v32 b, v32 c) { return _mm256_or_ps(_mm256_xor_ps(a, c), _mm256_xor_ps(b, c)); }
+/* Whether any lane has a sign or exponent bit. */
+ACLPY_INLINE int v32_bits_sized(v32 v) {
+  return !_mm256_testz_si256(_mm256_castps_si256(v), _mm256_set1_epi32((int)0xff800000u));
+}
+
 ACLPY_INLINE v32 v32_pick_greater(v32 x, v32 limit, v32 a, v32 b) {
   return _mm256_blendv_ps(b, a, _mm256_cmp_ps(x, limit, _CMP_GT_OQ));
 }

@@ -50,6 +50,27 @@ ACLPY_INLINE v64 v64_pick_greater(v64 x, v64 limit, v64 a, v64 b) {
 ACLPY_INLINE int v32_any_greater(v32 x, v32 limit) { return _mm512_cmp_ps_mask(x, limit, _CMP_GT_OQ) != 0; }
 ACLPY_INLINE v64 v64_div(v64 a, v64 b) { return _mm512_div_pd(a, b); }
 
+/* The same value, of which the compiler does not know where it came from. */
+ACLPY_INLINE v32 v32_in_register(v32 v) {
+  __asm__("" : "+v"(v));
+  return v;
+}
+
+/* Bit by bit: a or b or c; 1 where the three are not all equal. */
+ACLPY_INLINE v32 aclpy_bits_(__m512i v) { return _mm512_castsi512_ps(v); }
+ACLPY_INLINE v32 v32_bits_or(v32 a, v32 b, v32 c) {
+  return aclpy_bits_(
+      _mm512_ternarylogic_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b), _mm512_castps_si512(c), 0xfe));
+}
+ACLPY_INLINE v32 v32_bits_unlike(v32 a, v32 b, v32 c) {
+  return aclpy_bits_(
+      _mm512_ternarylogic_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b), _mm512_castps_si512(c), 0x7e));
+}
+/* Whether any lane has a sign or exponent bit. */
+ACLPY_INLINE int v32_bits_sized(v32 v) {
+  return _mm512_test_epi32_mask(_mm512_castps_si512(v), _mm512_set1_epi32((int)0xff800000u)) != 0;
+}
+
 ACLPY_INLINE v32 ldn_f32(const float *p, int64_t n, float fill) {
   return _mm512_mask_loadu_ps(_mm512_set1_ps(fill), aclpy_mask16_(n), p);
 }

@@ -27,6 +27,8 @@
 #define ACLPY_LIKELY(x) __builtin_expect(!!(x), 1)
 /* Into the second-level cache; any address is allowed. */
 #define ACLPY_PREFETCH(address) __builtin_prefetch((const void *)(uintptr_t)(address), 0, 2)
+/* Into the first-level one. */
+#define ACLPY_PREFETCH_NEAR(address) __builtin_prefetch((const void *)(uintptr_t)(address), 0, 3)
 
 #ifndef ACLPY_KERNEL_ISA
 #error "define ACLPY_KERNEL_ISA: -DACLPY_KERNEL_ISA=baseline|avx2|avx512 (tools/kernel_list.py --flags <isa> prints it)"

@@ -43,6 +43,27 @@ ACLPY_INLINE double v64_first(v64 v) { return vgetq_lane_f64(v, 0); }
 ACLPY_INLINE v64 v32_widen_low(v32 v) { return vcvt_f64_f32(vget_low_f32(v)); }
 ACLPY_INLINE v64 v32_widen_high(v32 v) { return vcvt_high_f64_f32(v); }
 
+/* The same value, of which the compiler does not know where it came from. */
+ACLPY_INLINE v32 v32_in_register(v32 v) {
+  __asm__("" : "+w"(v));
+  return v;
+}
+
+/* Bit by bit: a or b or c; 1 where the three are not all equal. */
+ACLPY_INLINE v32 aclpy_bits_(uint32x4_t v) { return vreinterpretq_f32_u32(v); }
+ACLPY_INLINE uint32x4_t aclpy_of_bits_(v32 v) { return vreinterpretq_u32_f32(v); }
+ACLPY_INLINE v32 v32_bits_or(v32 a, v32 b, v32 c) {
+  return aclpy_bits_(vorrq_u32(aclpy_of_bits_(a), vorrq_u32(aclpy_of_bits_(b), aclpy_of_bits_(c))));
+}
+ACLPY_INLINE v32 v32_bits_unlike(v32 a, v32 b, v32 c) {
+  const uint32x4_t same = aclpy_of_bits_(c);
+  return aclpy_bits_(vorrq_u32(veorq_u32(aclpy_of_bits_(a), same), veorq_u32(aclpy_of_bits_(b), same)));
+}
+/* Whether any lane has a sign or exponent bit. */
+ACLPY_INLINE int v32_bits_sized(v32 v) {
+  return vmaxvq_u32(vandq_u32(aclpy_of_bits_(v), vdupq_n_u32(0xff800000u))) != 0;
+}
+
 #include "narrow_lanes.h"
 
 /* 2^n from n + 1.5 * 2^23 (2^52): its low bits are n, which the shift moves into the exponent of 1.0. */

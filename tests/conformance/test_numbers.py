@@ -180,6 +180,37 @@ def test_softmax_gradients_of_peaked_rows_to_the_letter(device, stream, isa, n, 
             assert oracle.worst("SoftmaxBackward", got, expected, to_the_letter=True) <= 1, scale
 
 
+@pytest.mark.parametrize("n", [200, 1024, 3000])
+@pytest.mark.parametrize("isa", isas())
+def test_softmax_gradients_where_large_products_cancel(device, stream, isa, n):
+    """A sum may become huge and small again within its row: nothing of the small terms is lost."""
+    rng = np.random.default_rng(n)
+    size = np.exp2(np.arange(4, 36, 2)).astype(np.float32)
+    g = rng.standard_normal((len(size), n)).astype(np.float32)
+    y = rng.uniform(0.5, 1, g.shape).astype(np.float32)
+    g[:, 67], g[:, 3 + 64 * (n // 64 - 1)] = size, -size  # the same lane on every ISA
+    y[:, 67] = y[:, 3 + 64 * (n // 64 - 1)] = 1
+    with settings.override(isa=isa, fallback="error"):
+        got, _ = invoke(device, stream, "SoftmaxBackward", [g, y], 1)
+    exact = oracle.answer("SoftmaxBackward", [g, y], 1).value
+    relative = oracle.RELATIVE["SoftmaxBackward"] * np.abs(exact)
+    assert np.all(np.abs(got - exact) <= relative + 1e-5 + 2.0**-40 * size[:, None])
+
+
+@pytest.mark.parametrize("isa", isas())
+@pytest.mark.parametrize("scale", [1e-30, 1e-6, 1e-3, 1e5, 1e20])
+def test_softmax_gradients_of_any_size(device, stream, isa, scale):
+    """Peaked rows in units of the gradient: small and large ones are as good as those around 1."""
+    for n in (33, 700, 5000):
+        logits, g = peaked_rows(n, scale)
+        y = oracle.answer("Softmax", [logits], 1).value.astype(np.float32)
+        with settings.override(isa=isa, fallback="error"):
+            got, _ = invoke(device, stream, "SoftmaxBackward", [g, y], 1)
+        exact = oracle.answer("SoftmaxBackward", [g, y], 1).value
+        relative = oracle.RELATIVE["SoftmaxBackward"] * np.abs(exact)
+        assert np.all(np.abs(got - exact) <= np.maximum(relative, 1e-6 * scale)), n
+
+
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("n", [7, 33, 700, 5000])
 @pytest.mark.parametrize("isa", isas())
