@@ -97,10 +97,12 @@ class TensorDesc:
 
     @Fact
     def is_plain(self) -> bool:
-        """Whether it is dense and all of its storage, and of a size that can be: the usual case."""
-        if self.offset or self.storage_shape != self.shape or not self.is_contiguous:
+        """Whether it is dense from the start of a storage that is large enough: the usual case."""
+        if self.offset or not self.is_contiguous or self.storage_numel < self.numel:
             return False
-        return min(self.shape, default=1) >= 0 and self.numel * max(self.dtype.itemsize, 1) < 2**63
+        if min((0, *self.shape, *self.storage_shape)) < 0:
+            return False
+        return self.storage_numel * max(self.dtype.itemsize, 1) < 2**63
 
     @Fact
     def extent(self) -> tuple[int, int]:
