@@ -1,41 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every CUDA kernel compiles for every card we name, without a warning and without a spill.
 
-By default each program is compiled for one architecture, all architectures in turn;
-``make test-cuda`` (``NVRTC=full``) compiles each for all and writes the figures to a table.
+All of it is two minutes of one processor. Where there are fewer than four of them, each program
+is compiled for every other architecture, and ``make test-cuda`` (``NVRTC=full``) compiles it for
+all. The figures of a full run are in a table that belongs to exactly these sources.
 """
 
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from aclnn_py.backends.cuda_kernels import programs
-from support import nvrtc
-from support.nvrtc import ARCHITECTURES, KERNELS, declared
-from support.sources import ROOT
+from support import cuda_resources, nvrtc
+from support.cuda_resources import every_cell, spread_of_cells
+from support.nvrtc import ARCHITECTURES, declared
 
 LIBRARY = nvrtc.find()
-FULL = os.environ.get("NVRTC") == "full"
+FULL = os.environ.get("NVRTC") == "full" or cuda_resources.processors() >= 4
+CELLS = every_cell() if FULL else spread_of_cells()
 REGISTERS = 65536  # of a multiprocessor, on every architecture here
-# Bytes a kernel spills, where it does: to be brought to 0.
-KNOWN_SPILLS = {("softmax_partial_f16", "sm_120"): 12}
+SHARED = 48 << 10  # bytes that every card gives a block
 
-pytestmark = pytest.mark.skipif(
+needs_compiler = pytest.mark.skipif(
     LIBRARY is None, reason="NVIDIA's run-time compiler is not installed: pip install '.[nvrtc]'"
 )
-
-
-def cells():
-    """(source, dtype, architecture)."""
-    for index, program in enumerate(programs()):
-        for step in range(len(ARCHITECTURES) if FULL else 1):
-            yield (*program, ARCHITECTURES[(index + step) % len(ARCHITECTURES)])
-
-
-CELLS = list(cells())
 
 
 @pytest.fixture(scope="module")
@@ -44,50 +33,63 @@ def compiler():
 
 
 @pytest.fixture(scope="module")
-def compiled(compiler):
-    """All cells, compiled side by side."""
-
-    def one(cell):
-        source, dtype, architecture = cell
-        options = [f"--gpu-architecture={architecture}", *([f"-DACLPY_T={dtype}"] if dtype else [])]
-        text = (KERNELS / source).read_text(encoding="utf-8")
-        return compiler.compile(text, source, *options)
-
-    with ThreadPoolExecutor(2) as pool:
-        return dict(zip(CELLS, pool.map(one, CELLS), strict=True))
+def compiled():
+    return cuda_resources.compile_cells(CELLS)
 
 
+def test_a_spread_has_every_program_and_architecture():
+    spread, full = spread_of_cells(), every_cell()
+    assert set(spread) < set(full)
+    assert {cell[:2] for cell in spread} == {cell[:2] for cell in full}
+    assert {cell[2] for cell in spread} == set(ARCHITECTURES)
+
+
+def test_the_recorded_figures_are_of_these_sources():
+    """Every kernel, every architecture, nothing spilled; make cuda-resources renews the table."""
+    _, sources, known = cuda_resources.recorded()
+    if not known:
+        pytest.skip("no table has been made yet: make cuda-resources")
+    assert sources == cuda_resources.digest(), "run make cuda-resources"
+    threads = {}
+    for source, dtype, _ in every_cell():
+        threads |= declared(source, dtype)
+    assert set(known) == {(kernel, name) for kernel in threads for name in ARCHITECTURES}
+    for (kernel, name), figure in known.items():
+        registers, shared, spilled = (int(value) for value in figure.split("/"))
+        assert spilled == 0, (kernel, name)
+        assert registers * threads[kernel] <= REGISTERS, (kernel, name)
+        assert shared <= SHARED, (kernel, name)
+
+
+@needs_compiler
 @pytest.mark.parametrize("cell", CELLS, ids="-".join)
-def test_compiles(compiled, cell):
+def test_compiles(compiler, compiled, cell):
     """Every kernel of the source is there, fits its blocks, and keeps its values in registers."""
-    program, architecture = compiled[cell], cell[2]
+    program = compiled[cell]
+    ours = cuda_resources.recorded()[0] in ("", "{}.{}".format(*compiler.version()))
     threads = declared(*cell[:2])
     assert not program.warnings
     assert {kernel.kernel for kernel in program.kernels} == set(threads)
     assert program.code.startswith(b"\x7fELF")
     for kernel in program.kernels:
-        spilled = KNOWN_SPILLS.get((kernel.kernel, architecture), 0)
-        assert kernel.spill_stores == kernel.spill_loads == spilled, kernel
+        # Another version of the compiler may spill some bytes where this one does not.
+        assert kernel.spill_stores == 0 or not ours, kernel
         assert kernel.registers * threads[kernel.kernel] <= REGISTERS, kernel
-        assert kernel.shared <= 48 << 10, kernel
+        assert kernel.shared <= SHARED, kernel
 
 
-def test_the_figures_are_recorded(compiled):
-    """A table of every kernel that was compiled; the file is a result, not a source."""
-    rows = [
-        f"{architecture}\t{k.kernel}\t{k.registers}\t{k.stack}\t{k.spill_stores}\t{k.spill_loads}"
-        f"\t{k.shared}"
-        for (_, _, architecture), program in compiled.items()
-        for k in program.kernels
-    ]
-    head = "architecture\tkernel\tregisters\tstack\tspill stores\tspill loads\tshared"
-    folder = ROOT / "out"
-    folder.mkdir(exist_ok=True)
-    path = folder / "cuda_resources.tsv"
-    path.write_text("\n".join([head, *sorted(rows)]) + "\n", encoding="utf-8")
-    assert len(rows) >= sum(len(declared(*cell[:2])) for cell in CELLS)
+@needs_compiler
+def test_the_recorded_figures_are_what_compiles(compiler, compiled):
+    version, _, known = cuda_resources.recorded()
+    if not known:
+        pytest.skip("no table has been made yet: make cuda-resources")
+    if version != "{}.{}".format(*compiler.version()):
+        pytest.skip(f"figures were recorded with NVRTC {version}")
+    seen = cuda_resources.figures(compiled)
+    assert seen == {key: known[key] for key in seen}
 
 
+@needs_compiler
 def test_a_warning_and_a_spill_would_be_seen(compiler):
     """The measure measures."""
     text = """
