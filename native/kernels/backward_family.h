@@ -8,9 +8,6 @@
 #include "backward_tiles.h"
 /* clang-format on */
 
-/* A tile holds two operands. */
-enum { FN(tile_element_bytes) = 2 * sizeof(REAL) };
-
 static void FN(backward_rows)(aclpy_geometry *g, const aclpy_kernel_args *args, int32_t pass, int64_t begin,
                               int64_t end, int logarithm) {
   aclpy_geometry_whole(g, args);
@@ -53,7 +50,11 @@ static void FN(log_softmax_backward_pitched_run)(const aclpy_kernel_args *args, 
 }
 
 static int32_t FN(plan_of)(const aclpy_geometry *g, aclpy_kernel_shape *shape, int logarithm) {
-  shape->thread_scratch_bytes = FN(tile_copies)(g) ? g->rows * g->stride * (int64_t)FN(tile_element_bytes) : 0;
+  shape->thread_scratch_bytes = 0;
+  if (FN(tile_copies)(g)) {
+    const int64_t bytes = (int64_t)FN(tile_element_bytes);
+    shape->thread_scratch_bytes = aclpy_tiles_held(g, bytes) * g->rows * g->stride * bytes;
+  }
   const double each = aclpy_backward_cost(sizeof(STORED), logarithm, g->streaming);
   return aclpy_reduction_plan(g, shape, each, sizeof(double));
 }

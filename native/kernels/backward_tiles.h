@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: backward of softmax and log-softmax over an axis before the last one. ACLPY_T names the instance.
  *
- * The first pass sums by column; where the tile would not stay in cache (rows a large power of two apart) it also
- * copies both operands into dense scratch, from which the second pass reads.
+ * Columns are summed while the results of the tile before are written, so that reading and writing overlap. Where a
+ * tile would not stay in cache (rows a large power of two apart) both operands are copied into dense scratch when they
+ * are summed, and the results are made from there.
  */
 #include "../simd/instance.h"
 
-/* Where pass 2 reads from. */
+/* Where the results are made from. */
 typedef struct FN(dense) {
   REAL *g;
   REAL *y;
@@ -19,56 +20,6 @@ typedef struct FN(column_sums) {
 } FN(column_sums);
 
 ACLPY_INLINE void FN(add_to)(double *to, V(acc) s) { V(acc_store)(to, V(acc_join)(V(acc_load)(to), s)); }
-
-/* Adds rows [first, last) of `vectors` vectors of columns, from column c on, to their sums. */
-ACLPY_INLINE void FN(tile_sum_block)(const aclpy_geometry *geometry, const aclpy_tile *t, const STORED *g,
-                                     const STORED *y, const FN(dense) * dense, FN(column_sums) * sums, int64_t c,
-                                     int vectors, int64_t first, int64_t last, int logarithm, int copy) {
-  const int64_t ahead = aclpy_fetch_ahead(geometry, (int64_t)sizeof(STORED));
-  V(acc) term[4] = {V(acc_zero)(), V(acc_zero)(), V(acc_zero)(), V(acc_zero)()};
-  V(dot) product[4] = {V(dot_zero)(), V(dot_zero)(), V(dot_zero)(), V(dot_zero)()};
-  for (int64_t r = first; r < last; ++r) {
-    const int64_t at = r * geometry->columns + c, to = r * geometry->stride + c;
-    const int64_t left = aclpy_tile_columns(geometry, t, r) - c;
-    for (int k = 0; k < vectors; ++k) {
-      const int64_t i = k * LANES;
-      const VEC a = FN(tile_ld)(g + at + i, left - i, 0);
-      if (ahead > 0) ACLPY_PREFETCH(g + at + i + ahead);
-      if (ahead > 0) ACLPY_PREFETCH(y + at + i + ahead);
-      if (copy) V(store)(dense->g + to + i, a);
-      if (logarithm) term[k] = V(acc_add)(term[k], a);
-      if (logarithm && !copy) continue;
-      const VEC b = FN(tile_ld)(y + at + i, left - i, 0);
-      if (copy) V(store)(dense->y + to + i, b);
-      if (!logarithm) product[k] = V(dot_add)(product[k], a, b);
-    }
-  }
-  for (int k = 0; k < vectors; ++k) {
-    const int64_t i = c + k * LANES;
-    FN(add_to)(sums->sum + i, logarithm ? term[k] : V(dot_sums)(product[k]));
-    if (!logarithm) FN(add_to)(sums->rest + i, V(dot_rests)(product[k]));
-  }
-}
-
-/* Sums by column, into sums->sum. */
-ACLPY_INLINE void FN(tile_sum)(const aclpy_geometry *geometry, const aclpy_tile *t, const STORED *g, const STORED *y,
-                               const FN(dense) * dense, FN(column_sums) * sums, int logarithm, int copy) {
-  const int64_t stride = geometry->stride;
-  memset(sums->sum, 0, (size_t)stride * sizeof(double));
-  memset(sums->rest, 0, (size_t)stride * sizeof(double));
-  for (int64_t first = 0; first < t->rows; first += ACLPY_TILE_BLOCK) {
-    const int64_t last = aclpy_min_i64(first + ACLPY_TILE_BLOCK, t->rows);
-    int64_t c = 0;
-    for (; c + 4 * LANES <= t->width; c += 4 * LANES) {
-      FN(tile_sum_block)(geometry, t, g, y, dense, sums, c, 4, first, last, logarithm, copy);
-    }
-    for (; c < t->width; c += LANES) {
-      FN(tile_sum_block)(geometry, t, g, y, dense, sums, c, 1, first, last, logarithm, copy);
-    }
-  }
-  for (int64_t c = 0; c < stride; ++c) sums->sum[c] = aclpy_dot_total(sums->sum[c], sums->rest[c]);
-  aclpy_merge_sums(geometry, sums->sum);
-}
 
 /* The two parts of each column's sum. */
 typedef struct FN(totals) {
@@ -84,53 +35,138 @@ ACLPY_INLINE void FN(totals_set)(FN(totals) * totals, int64_t at, const double *
   }
 }
 
-ACLPY_INLINE void FN(tile_out)(const aclpy_geometry *geometry, const aclpy_tile *t, const STORED *g, const STORED *y,
-                               STORED *out, const FN(totals) * sum, int logarithm, int streaming) {
-  const REAL *high = sum->high, *low = sum->low;
-  for (int64_t r = 0; r < t->rows; ++r) {
-    const STORED *a = g + r * geometry->columns, *b = y + r * geometry->columns;
-    const int64_t n = aclpy_tile_columns(geometry, t, r);
-    STORED *to = out + r * geometry->columns;
-#define FULL_(i) FN(result)(LD(a + (i)), LD(b + (i)), V(load)(high + (i)), V(load)(low + (i)), logarithm)
-#define PART_(i, m) \
-  FN(result)(LDN(a + (i), m, 0), LDN(b + (i), m, 0), LDNR(high + (i), m, 0), LDNR(low + (i), m, 0), logarithm)
-    ACLPY_MAP(to, n, streaming, FULL_, PART_);
-#undef FULL_
-#undef PART_
-  }
-}
+/* A tile whose sums are known, to be written. */
+typedef struct FN(tile_rest) {
+  aclpy_tile t;
+  const STORED *g, *y;
+  FN(dense) dense; /* NULL: the operands themselves */
+  STORED *out;
+  const FN(totals) * sum;
+  int live, streaming;
+  int by_rows; /* strips would not be whole lines: results are streamed a row at a time */
+} FN(tile_rest);
 
-/* The same from dense scratch. */
-ACLPY_INLINE void FN(tile_out_dense)(const aclpy_geometry *geometry, const aclpy_tile *t, const FN(dense) * dense,
-                                     STORED *out, const FN(totals) * sum, int logarithm, int streaming) {
-  const REAL *high = sum->high, *low = sum->low;
-  for (int64_t r = 0; r < t->rows; ++r) {
-    const REAL *a = dense->g + r * geometry->stride, *b = dense->y + r * geometry->stride;
-    const int64_t n = aclpy_tile_columns(geometry, t, r);
-    STORED *to = out + r * geometry->columns;
+/* Columns [c, end) of row r. */
+ACLPY_INLINE void FN(rest_row)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int64_t r, int64_t c,
+                               int64_t end, int logarithm, int copy, int streaming) {
+  const REAL *high = p->sum->high + c, *low = p->sum->low + c;
+  STORED *to = p->out + r * geometry->columns + c;
+  if (copy) {
+    const REAL *a = p->dense.g + r * geometry->stride + c, *b = p->dense.y + r * geometry->stride + c;
 #define FULL_(i) FN(result)(V(load)(a + (i)), V(load)(b + (i)), V(load)(high + (i)), V(load)(low + (i)), logarithm)
 #define PART_(i, m) \
   FN(result)(LDNR(a + (i), m, 0), LDNR(b + (i), m, 0), LDNR(high + (i), m, 0), LDNR(low + (i), m, 0), logarithm)
-    ACLPY_MAP(to, n, streaming, FULL_, PART_);
+    ACLPY_MAP(to, end - c, streaming, FULL_, PART_);
+#undef FULL_
+#undef PART_
+  } else {
+    const STORED *a = p->g + r * geometry->columns + c, *b = p->y + r * geometry->columns + c;
+#define FULL_(i) FN(result)(LD(a + (i)), LD(b + (i)), V(load)(high + (i)), V(load)(low + (i)), logarithm)
+#define PART_(i, m) \
+  FN(result)(LDN(a + (i), m, 0), LDN(b + (i), m, 0), LDNR(high + (i), m, 0), LDNR(low + (i), m, 0), logarithm)
+    ACLPY_MAP(to, end - c, streaming, FULL_, PART_);
 #undef FULL_
 #undef PART_
   }
 }
 
-ACLPY_INLINE void FN(tile_run)(const aclpy_geometry *geometry, const aclpy_tile *t, const FN(operands) * p,
-                               const FN(dense) * dense, int logarithm) {
-  FN(column_sums) sums;
-  FN(totals) totals;
-  const STORED *g = p->g + t->offset, *y = p->y + t->offset;
-  if (dense->g != NULL) {
-    FN(tile_sum)(geometry, t, g, y, dense, &sums, logarithm, 1);
-    FN(totals_set)(&totals, 0, sums.sum, geometry->stride);
-    FN(tile_out_dense)(geometry, t, dense, p->out + t->offset, &totals, logarithm, p->streaming);
-  } else {
-    FN(tile_sum)(geometry, t, g, y, dense, &sums, logarithm, 0);
-    FN(totals_set)(&totals, 0, sums.sum, geometry->stride);
-    FN(tile_out)(geometry, t, g, y, p->out + t->offset, &totals, logarithm, p->streaming);
+ACLPY_INLINE void FN(rest_all)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int logarithm, int copy) {
+  for (int64_t r = 0; r < p->t.rows; ++r) {
+    const int64_t n = aclpy_tile_columns(geometry, &p->t, r);
+    FN(rest_row)(geometry, p, r, 0, n, logarithm, copy, p->streaming);
   }
+}
+
+/* One strip of row r. */
+ACLPY_INLINE void FN(rest_strip)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int64_t r, int64_t c,
+                                 int vectors, int logarithm, int copy) {
+  const int64_t n = aclpy_tile_columns(geometry, &p->t, r), end = c + vectors * LANES;
+  if (p->by_rows) {
+    if (c == 0) FN(rest_row)(geometry, p, r, 0, n, logarithm, copy, 1);
+  } else if (end > n) {
+    if (c < n) FN(rest_row)(geometry, p, r, c, n, logarithm, copy, p->streaming);
+  } else {
+    const int64_t at = r * geometry->columns + c, from = r * geometry->stride + c;
+    for (int k = 0; k < vectors; ++k) {
+      const int64_t i = k * LANES;
+      const VEC a = copy ? V(load)(p->dense.g + from + i) : LD(p->g + at + i);
+      const VEC b = copy ? V(load)(p->dense.y + from + i) : LD(p->y + at + i);
+      const VEC v = FN(result)(a, b, V(load)(p->sum->high + c + i), V(load)(p->sum->low + c + i), logarithm);
+      if (p->streaming) {
+        NT(p->out + at + i, v);
+      } else {
+        ST(p->out + at + i, v);
+      }
+    }
+  }
+}
+
+/* A tile holds two operands. */
+enum { FN(tile_element_bytes) = 2 * sizeof(REAL) };
+
+/* A tile to be summed, and what is written meanwhile. */
+typedef struct FN(tile_task) {
+  aclpy_tile t;
+  const STORED *g, *y;
+  FN(dense) dense;
+  int64_t after; /* elements from the tile's start to that of the one behind it */
+  int fetches;
+} FN(tile_task);
+
+/* Adds rows [first, last) of `vectors` vectors of columns, from column c on, to their sums, and writes those of the
+ * tile before. */
+ACLPY_INLINE void FN(tile_sum_block)(const aclpy_geometry *geometry, const FN(tile_task) * p,
+                                     const FN(tile_rest) * before, FN(column_sums) * sums, int64_t c, int vectors,
+                                     int64_t first, int64_t last, int logarithm, int copy) {
+  V(acc) term[4] = {V(acc_zero)(), V(acc_zero)(), V(acc_zero)(), V(acc_zero)()};
+  V(dot) product[4] = {V(dot_zero)(), V(dot_zero)(), V(dot_zero)(), V(dot_zero)()};
+  for (int64_t r = first; r < last; ++r) {
+    const int64_t at = r * geometry->columns + c, to = r * geometry->stride + c;
+    const int64_t left = aclpy_tile_columns(geometry, &p->t, r) - c;
+    if (before->live) FN(rest_strip)(geometry, before, r, c, vectors, logarithm, copy);
+    if (p->fetches) {
+      const int64_t far = aclpy_tile_fetch(geometry, r, p->t.rows, p->after) + c;
+      for (int64_t b = 0; b < vectors * LANES * (int64_t)sizeof(STORED); b += 64) {
+        ACLPY_PREFETCH((uintptr_t)(p->g + far) + (uintptr_t)b);
+        ACLPY_PREFETCH((uintptr_t)(p->y + far) + (uintptr_t)b);
+      }
+    }
+    for (int k = 0; k < vectors; ++k) {
+      const int64_t i = k * LANES;
+      const VEC a = left >= vectors * LANES ? LD(p->g + at + i) : FN(tile_ld)(p->g + at + i, left - i, 0);
+      if (copy) V(store)(p->dense.g + to + i, a);
+      if (logarithm) term[k] = V(acc_add)(term[k], a);
+      if (logarithm && !copy) continue;
+      const VEC b = left >= vectors * LANES ? LD(p->y + at + i) : FN(tile_ld)(p->y + at + i, left - i, 0);
+      if (copy) V(store)(p->dense.y + to + i, b);
+      if (!logarithm) product[k] = V(dot_add)(product[k], a, b);
+    }
+  }
+  for (int k = 0; k < vectors; ++k) {
+    const int64_t i = c + k * LANES;
+    FN(add_to)(sums->sum + i, logarithm ? term[k] : V(dot_sums)(product[k]));
+    if (!logarithm) FN(add_to)(sums->rest + i, V(dot_rests)(product[k]));
+  }
+}
+
+/* Sums by column, into sums->sum. */
+ACLPY_INLINE void FN(tile_sum)(const aclpy_geometry *geometry, const FN(tile_task) * p, const FN(tile_rest) * before,
+                               FN(column_sums) * sums, int logarithm, int copy) {
+  const int64_t stride = geometry->stride;
+  memset(sums->sum, 0, (size_t)stride * sizeof(double));
+  memset(sums->rest, 0, (size_t)stride * sizeof(double));
+  for (int64_t first = 0; first < p->t.rows; first += ACLPY_TILE_BLOCK) {
+    const int64_t last = aclpy_min_i64(first + ACLPY_TILE_BLOCK, p->t.rows);
+    int64_t c = 0;
+    for (; c + 4 * LANES <= stride; c += 4 * LANES) {
+      FN(tile_sum_block)(geometry, p, before, sums, c, 4, first, last, logarithm, copy);
+    }
+    for (; c < stride; c += LANES) {
+      FN(tile_sum_block)(geometry, p, before, sums, c, 1, first, last, logarithm, copy);
+    }
+  }
+  for (int64_t c = 0; c < stride; ++c) sums->sum[c] = aclpy_dot_total(sums->sum[c], sums->rest[c]);
+  aclpy_merge_sums(geometry, sums->sum);
 }
 
 /* Where the tile would not stay in cache, it is copied. */
@@ -138,30 +174,71 @@ ACLPY_INLINE int FN(tile_copies)(const aclpy_geometry *g) {
   return g->mode == ACLPY_TILES && aclpy_rows_collide(g, (int64_t)sizeof(STORED));
 }
 
+ACLPY_INLINE FN(tile_task) FN(tile_task_of)(const FN(operands) * p, aclpy_tile t) {
+  const FN(tile_task) task = {.t = t, .g = p->g + t.offset, .y = p->y + t.offset};
+  return task;
+}
+
+ACLPY_INLINE FN(tile_rest)
+    FN(tile_rest_of)(const FN(operands) * p, const FN(tile_task) * task, const FN(totals) * sum) {
+  const FN(tile_rest) rest = {.t = task->t,
+                              .g = task->g,
+                              .y = task->y,
+                              .dense = task->dense,
+                              .out = p->out + task->t.offset,
+                              .sum = sum,
+                              .live = 1,
+                              .streaming = p->streaming};
+  return rest;
+}
+
+ACLPY_INLINE void FN(tiles_run_as)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
+                                   REAL *scratch, int logarithm, int copy) {
+  const int64_t size = geometry->rows * geometry->stride;
+  const int64_t held = aclpy_tiles_held(geometry, (int64_t)FN(tile_element_bytes));
+  const int by_rows = p->streaming && !aclpy_strips_whole(geometry, p->out, 4 * LANES, (int64_t)sizeof(STORED));
+  FN(column_sums) sums;
+  FN(totals) totals[2];
+  FN(tile_rest) before = {.live = 0};
+  for (int64_t i = begin; i < end; ++i) {
+    const int odd = (int)((i - begin) & 1);
+    FN(tile_task) task = FN(tile_task_of)(p, aclpy_tile_of(geometry, i, 0));
+    if (copy) task.dense.g = scratch + (i - begin) % held * 2 * size;
+    if (copy) task.dense.y = task.dense.g + size;
+    task.fetches = aclpy_tiles_fetch(geometry);
+    task.after = i + 1 < end ? aclpy_tile_of(geometry, i + 1, 0).offset - task.t.offset : 0;
+    FN(tile_sum)(geometry, &task, &before, &sums, logarithm, copy);
+    FN(totals_set)(&totals[odd], 0, sums.sum, geometry->stride);
+    before = FN(tile_rest_of)(p, &task, &totals[odd]);
+    before.by_rows = by_rows;
+    if (i + 1 == end || (copy && held == 1)) {
+      FN(rest_all)(geometry, &before, logarithm, copy);
+      before.live = 0;
+    }
+  }
+}
+
 static void FN(tiles_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                           REAL *scratch, int logarithm) {
   const FN(operands) p = FN(operands_of)(geometry, args);
-  FN(dense) dense = {NULL, NULL};
-  if (FN(tile_copies)(geometry)) {
-    dense.g = scratch;
-    dense.y = scratch + geometry->rows * geometry->stride;
-  }
-  for (int64_t i = begin; i < end; ++i) {
-    const aclpy_tile t = aclpy_tile_of(geometry, i, 0);
-    if (logarithm) {
-      FN(tile_run)(geometry, &t, &p, &dense, 1);
-    } else {
-      FN(tile_run)(geometry, &t, &p, &dense, 0);
-    }
-  }
+  const int copy = FN(tile_copies)(geometry);
+  if (logarithm && copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 1, 1);
+  if (logarithm && !copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 1, 0);
+  if (!logarithm && copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 0, 1);
+  if (!logarithm && !copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 0, 0);
   if (p.streaming) aclpy_stream_fence();
+}
+
+ACLPY_INLINE void FN(tile_chunk_sum)(const aclpy_geometry *geometry, const FN(tile_task) * p, FN(column_sums) * sums,
+                                     int logarithm) {
+  const FN(tile_rest) none = {.live = 0};
+  FN(tile_sum)(geometry, p, &none, sums, logarithm, 0);
 }
 
 /* Pass 0: sums by (outer, chunk, column); pass 1: totals by (outer, column), behind them; pass 2: write. */
 static void FN(tile_chunks_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args, int32_t pass,
                                 int64_t begin, int64_t end, int logarithm) {
   const FN(operands) p = FN(operands_of)(geometry, args);
-  const FN(dense) none = {NULL, NULL};
   const int64_t inner = geometry->inner, chunks = geometry->chunks;
   double *partial = (double *)(void *)args->scratch;
   double *total = partial + geometry->outer * chunks * inner;
@@ -173,25 +250,27 @@ static void FN(tile_chunks_run)(const aclpy_geometry *geometry, const aclpy_kern
       total[i] = s;
       continue;
     }
-    const aclpy_tile t = aclpy_tile_of(geometry, i, 1);
-    const STORED *g = p.g + t.offset, *y = p.y + t.offset;
+    FN(tile_task) task = FN(tile_task_of)(&p, aclpy_tile_of(geometry, i, 1));
+    task.fetches = aclpy_tiles_fetch(geometry);
+    const aclpy_tile *t = &task.t;
     if (pass == 0) {
       if (logarithm) {
-        FN(tile_sum)(geometry, &t, g, y, &none, &sums, 1, 0);
+        FN(tile_chunk_sum)(geometry, &task, &sums, 1);
       } else {
-        FN(tile_sum)(geometry, &t, g, y, &none, &sums, 0, 0);
+        FN(tile_chunk_sum)(geometry, &task, &sums, 0);
       }
-      memcpy(partial + (t.outer * chunks + t.chunk) * inner + t.real, sums.sum, (size_t)t.reals * sizeof(double));
+      memcpy(partial + (t->outer * chunks + t->chunk) * inner + t->real, sums.sum, (size_t)t->reals * sizeof(double));
       continue;
     }
     FN(totals) totals;
     for (int64_t k = 0; k < geometry->group; ++k) {
-      FN(totals_set)(&totals, k * t.reals, total + t.outer * inner + t.real, t.reals);
+      FN(totals_set)(&totals, k * t->reals, total + t->outer * inner + t->real, t->reals);
     }
+    const FN(tile_rest) rest = FN(tile_rest_of)(&p, &task, &totals);
     if (logarithm) {
-      FN(tile_out)(geometry, &t, g, y, p.out + t.offset, &totals, 1, p.streaming);
+      FN(rest_all)(geometry, &rest, 1, 0);
     } else {
-      FN(tile_out)(geometry, &t, g, y, p.out + t.offset, &totals, 0, p.streaming);
+      FN(rest_all)(geometry, &rest, 0, 0);
     }
   }
   if (p.streaming) aclpy_stream_fence();

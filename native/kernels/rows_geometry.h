@@ -19,8 +19,9 @@
 
 enum { ACLPY_ROWS = 0, ACLPY_ROW_CHUNKS, ACLPY_TILES, ACLPY_TILE_CHUNKS };
 enum { ACLPY_BLOCK = 2048, ACLPY_ROW_CHUNK = 16384, ACLPY_TILE_MAX = 512, ACLPY_CHUNK_ELEMENTS = 65536 };
-enum { ACLPY_TILE_NARROW = 64 /* columns of a tile below which reading twice is cheaper */ };
+enum { ACLPY_TILE_NARROW = 256 /* bytes of a tile's rows, as REAL, below which reading twice is cheaper */ };
 enum { ACLPY_TILE_SMALL = 1 << 20 /* elements of two operands that stay in the caches between two readings */ };
+enum { ACLPY_ROW_MAX = 1 << 20 /* bytes of a row of one operand, as REAL, that is read twice in one go */ };
 enum { ACLPY_PITCHES = 3 };
 enum { ACLPY_SCRATCH_MAX = 512 * 1024, ACLPY_SCRATCH_GOOD = 256 * 1024 };
 
@@ -42,10 +43,12 @@ typedef struct aclpy_geometry {
 
 ACLPY_INLINE int64_t aclpy_round16(int64_t x) { return (x + 15) / 16 * 16; }
 
-/* Two rows of results (forward) or two operands (backward) stay in cache. */
-ACLPY_INLINE void aclpy_geometry_rows_(aclpy_geometry *g, int64_t real_bytes) {
+/* Two rows of results (forward, in scratch: the second-level cache) or two of two operands (backward, where they are:
+ * the last level) stay in cache. */
+ACLPY_INLINE void aclpy_geometry_rows_(aclpy_geometry *g, int64_t real_bytes, int64_t operands) {
+  const int64_t longest = operands == 2 ? ACLPY_ROW_MAX : ACLPY_SCRATCH_MAX / 2;
   const int few = g->outer < 8 && g->n >= 2 * ACLPY_ROW_CHUNK;
-  g->mode = few || g->n > ACLPY_SCRATCH_MAX / (2 * real_bytes) ? ACLPY_ROW_CHUNKS : ACLPY_ROWS;
+  g->mode = few || g->n > longest / real_bytes ? ACLPY_ROW_CHUNKS : ACLPY_ROWS;
   g->rows = g->n;
   g->columns = g->width = g->stride = g->tiles = g->group = 1;
   g->chunk = ACLPY_ROW_CHUNK;
@@ -60,10 +63,10 @@ ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t bytes, int64_
   const int64_t good = ACLPY_SCRATCH_GOOD / real_bytes / 16 / g->rows * 16;
   const int few = g->rows >= 4096 && g->outer <= 256 / g->inner;
   const int fits = g->group > 1 ? most >= aclpy_round16(g->columns) : most >= 16;
-  const int lean = g->group == 1 && g->inner > 32 && good < aclpy_min_i64(g->inner, ACLPY_TILE_NARROW);
+  const int lean = g->group == 1 && g->inner > 32 && good < aclpy_min_i64(g->inner, ACLPY_TILE_NARROW / bytes);
   const int narrow = lean && (operands == 2 || bytes == 4);
-  const int small = operands == 2 && bytes == 4 && g->group == 1 && g->inner > ACLPY_TILE_NARROW && g->rows >= 64 &&
-                    g->outer * g->n * g->inner <= ACLPY_TILE_SMALL;
+  const int small = operands == 2 && bytes == 4 && g->group == 1 && g->inner > ACLPY_TILE_NARROW / bytes &&
+                    g->rows >= 64 && g->outer * g->n * g->inner <= ACLPY_TILE_SMALL;
   g->mode = few || narrow || small || !fits ? ACLPY_TILE_CHUNKS : ACLPY_TILES;
   int64_t width = ACLPY_TILE_MAX;
   if (g->group > 1) {
@@ -97,7 +100,7 @@ ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, i
   g->bytes = bytes;
   g->streaming = bytes > aclpy_cache_bytes_last_level();
   if (g->inner == 1) {
-    aclpy_geometry_rows_(g, real_bytes);
+    aclpy_geometry_rows_(g, real_bytes, held);
   } else {
     aclpy_geometry_tiles_(g, real_bytes, held);
   }

@@ -6,6 +6,7 @@
 #include "softmax_rows.h"
 #include "tile.h"
 #include "softmax_tiles.h"
+#include "softmax_tile_chunks.h"
 #include "softmax_instance.h"
 #include "../simd/instance_end.h"
 /* clang-format on */

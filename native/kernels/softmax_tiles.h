@@ -9,6 +9,14 @@ typedef struct FN(columns) {
   double sum[ACLPY_TILE_PAD];
 } FN(columns);
 
+ACLPY_INLINE void FN(merge_maxima)(const aclpy_geometry *g, REAL *max) {
+  for (int64_t j = 0; j < g->inner && g->group > 1; ++j) {
+    REAL top = (REAL)-INFINITY;
+    for (int64_t k = 0; k < g->group; ++k) top = max[k * g->inner + j] > top ? max[k * g->inner + j] : top;
+    for (int64_t k = 0; k < g->group; ++k) max[k * g->inner + j] = top;
+  }
+}
+
 /* Copies the tile into dense scratch (power-of-two pitches would otherwise evict each other) and takes maxima. */
 ACLPY_INLINE void FN(tile_load)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x, REAL *dense, REAL *max) {
   const REAL low = (REAL)-INFINITY;
@@ -25,17 +33,11 @@ ACLPY_INLINE void FN(tile_load)(const aclpy_geometry *g, const aclpy_tile *t, co
       V(store)(max + c, V(max)(v, V(load)(max + c)));
     }
   }
-  for (int64_t j = 0; j < g->inner && g->group > 1; ++j) {
-    REAL top = low;
-    for (int64_t k = 0; k < g->group; ++k) top = max[k * g->inner + j] > top ? max[k * g->inner + j] : top;
-    for (int64_t k = 0; k < g->group; ++k) max[k * g->inner + j] = top;
-  }
+  FN(merge_maxima)(g, max);
 }
 
-/* Sums of e = exp(x - max) by column, rows added in pairs, the pairs in double; e replaces x where `keep`. The tile
- * that comes next is fetched meanwhile (NULL: none): the multiplications leave the memory idle. */
-ACLPY_INLINE void FN(tile_exp)(const aclpy_geometry *g, const aclpy_tile *t, REAL *dense, FN(columns) * s, int keep,
-                               const STORED *next) {
+/* Sums of e = exp(x - max) by column, rows added in pairs, the pairs in double; e replaces x where `keep`. */
+ACLPY_INLINE void FN(tile_exp)(const aclpy_geometry *g, const aclpy_tile *t, REAL *dense, FN(columns) * s, int keep) {
   memset(s->sum, 0, (size_t)g->stride * sizeof s->sum[0]);
   for (int64_t first = 0; first < t->rows; first += ACLPY_TILE_BLOCK) {
     const int64_t last = aclpy_min_i64(first + ACLPY_TILE_BLOCK, t->rows);
@@ -45,8 +47,6 @@ ACLPY_INLINE void FN(tile_exp)(const aclpy_geometry *g, const aclpy_tile *t, REA
       int64_t r = first;
       for (; r + 2 <= last; r += 2) {
         REAL *x = dense + r * g->stride + c, *z = x + g->stride;
-        if (next != NULL) ACLPY_PREFETCH(next + r * g->columns + c);
-        if (next != NULL) ACLPY_PREFETCH(next + (r + 1) * g->columns + c);
         const VEC a = V(exp_negative)(V(sub)(V(load)(x), max)), b = V(exp_negative)(V(sub)(V(load)(z), max));
         if (keep) V(store)(x, a);
         if (keep) V(store)(z, b);
@@ -73,152 +73,208 @@ ACLPY_INLINE void FN(tile_factors)(const double *sum, REAL *factor, int64_t n, i
   }
 }
 
-ACLPY_INLINE void FN(tile_write)(const aclpy_geometry *g, const aclpy_tile *t, const REAL *dense, STORED *y,
-                                 const FN(columns) * s, int logarithm, int streaming) {
-  for (int64_t r = 0; r < t->rows; ++r) {
-    const REAL *from = dense + r * g->stride;
-    STORED *to = y + r * g->columns;
-    const int64_t n = aclpy_tile_columns(g, t, r);
-    /* Scratch rows and statistics are padded, so that partial vectors may be read whole, except past their end. */
-    if (logarithm) {
-#define FULL_(i) V(sub)(V(sub)(V(load)(from + (i)), V(load)(s->max + (i))), V(load)(s->factor + (i)))
-#define PART_(i, m) V(sub)(V(sub)(LDNR(from + (i), m, 0), LDNR(s->max + (i), m, 0)), LDNR(s->factor + (i), m, 0))
-      ACLPY_MAP(to, n, streaming, FULL_, PART_);
+/* Columns [c, end) of a row of results, from its row of scratch. */
+ACLPY_INLINE void FN(tile_write_row)(const REAL *from, STORED *to, const FN(columns) * s, int64_t c, int64_t end,
+                                     int logarithm, int streaming) {
+  /* Scratch rows and statistics are padded, so that partial vectors may be read whole, except past their end. */
+  if (logarithm) {
+#define FULL_(i) V(sub)(V(sub)(V(load)(from + c + (i)), V(load)(s->max + c + (i))), V(load)(s->factor + c + (i)))
+#define PART_(i, m) \
+  V(sub)(V(sub)(LDNR(from + c + (i), m, 0), LDNR(s->max + c + (i), m, 0)), LDNR(s->factor + c + (i), m, 0))
+    ACLPY_MAP(to + c, end - c, streaming, FULL_, PART_);
 #undef FULL_
 #undef PART_
-    } else {
-#define FULL_(i) V(mul)(V(load)(from + (i)), V(load)(s->factor + (i)))
-#define PART_(i, m) V(mul)(LDNR(from + (i), m, 0), LDNR(s->factor + (i), m, 0))
-      ACLPY_MAP(to, n, streaming, FULL_, PART_);
+  } else {
+#define FULL_(i) V(mul)(V(load)(from + c + (i)), V(load)(s->factor + c + (i)))
+#define PART_(i, m) V(mul)(LDNR(from + c + (i), m, 0), LDNR(s->factor + c + (i), m, 0))
+    ACLPY_MAP(to + c, end - c, streaming, FULL_, PART_);
 #undef FULL_
 #undef PART_
+  }
+}
+
+/* A tile on its way: read, then its exponentials, then written, each beside the other two of its neighbours. */
+typedef struct FN(tile_way) {
+  aclpy_tile t;
+  const STORED *x;
+  STORED *y;
+  REAL *dense;
+  FN(columns) * s;
+  int live;
+} FN(tile_way);
+
+typedef struct FN(tile_trio) {
+  FN(tile_way) before, here, next;
+  int64_t after; /* elements from the next tile's start to that of the one behind it */
+  int fetches;
+  int streaming;
+  int by_rows; /* strips would not be whole lines: results are streamed a row at a time */
+} FN(tile_trio);
+
+/* Results of one strip of a row of the tile before. */
+ACLPY_INLINE void FN(trio_write)(const aclpy_geometry *g, const FN(tile_trio) * p, int64_t r, int64_t c, int vectors,
+                                 int logarithm) {
+  const FN(tile_way) *b = &p->before;
+  const REAL *from = b->dense + r * g->stride;
+  STORED *to = b->y + r * g->columns;
+  const int64_t n = aclpy_tile_columns(g, &b->t, r), end = c + vectors * LANES;
+  if (p->by_rows) {
+    if (c == 0) FN(tile_write_row)(from, to, b->s, 0, n, logarithm, 1);
+  } else if (end > n) {
+    if (c < n) FN(tile_write_row)(from, to, b->s, c, n, logarithm, p->streaming);
+  } else {
+    for (int k = 0; k < vectors; ++k) {
+      const int64_t i = c + k * LANES;
+      const VEC e = V(load)(from + i), f = V(load)(b->s->factor + i);
+      const VEC v = logarithm ? V(sub)(V(sub)(e, V(load)(b->s->max + i)), f) : V(mul)(e, f);
+      if (p->streaming) {
+        NT(to + i, v);
+      } else {
+        ST(to + i, v);
+      }
     }
   }
 }
 
-/* Where the tile after item `i` starts, or NULL: there is none, or its rows would evict each other from the cache. */
-ACLPY_INLINE const STORED *FN(tile_next)(const aclpy_geometry *g, const STORED *x, int64_t i, int64_t end) {
-  if (i + 1 >= end || aclpy_rows_collide(g, (int64_t)sizeof(STORED))) return NULL;
-  return x + aclpy_tile_of(g, i + 1, 0).offset;
+/* One strip of a row of the next tile, into the scratch that the tile before has left. */
+ACLPY_INLINE void FN(trio_read)(const aclpy_geometry *g, const FN(tile_trio) * p, int64_t r, int64_t c, int vectors,
+                                VEC *top) {
+  const FN(tile_way) *a = &p->next;
+  const STORED *row = a->x + r * g->columns + c;
+  REAL *to = a->dense + r * g->stride + c;
+  const int64_t left = aclpy_tile_columns(g, &a->t, r) - c;
+  if (p->fetches) {
+    const STORED *far = a->x + aclpy_tile_fetch(g, r, a->t.rows, p->after) + c;
+    for (int64_t at = 0; at < vectors * LANES * (int64_t)sizeof(STORED); at += 64) {
+      ACLPY_PREFETCH((uintptr_t)far + (uintptr_t)at);
+    }
+  }
+  if (left >= vectors * LANES) {
+    for (int k = 0; k < vectors; ++k) {
+      const VEC v = LD(row + k * LANES);
+      V(store)(to + k * LANES, v);
+      top[k] = V(max)(v, top[k]);
+    }
+  } else {
+    for (int k = 0; k < vectors; ++k) {
+      const VEC v = FN(tile_ld)(row + k * LANES, left - k * LANES, (REAL)-INFINITY);
+      V(store)(to + k * LANES, v);
+      top[k] = V(max)(v, top[k]);
+    }
+  }
+}
+
+/* Rows [first, last) of one strip, of all three tiles. Sums as in tile_exp. */
+ACLPY_INLINE void FN(trio_block)(const aclpy_geometry *g, const FN(tile_trio) * p, int64_t c, int vectors,
+                                 int64_t first, int64_t last, int logarithm) {
+  const FN(tile_way) *here = &p->here;
+  VEC max[4], top[4];
+  V(acc) sum[4];
+  for (int k = 0; k < vectors; ++k) {
+    max[k] = V(load)(here->s->max + c + k * LANES);
+    sum[k] = V(acc_load)(here->s->sum + c + k * LANES);
+    top[k] = V(load)(p->next.s->max + c + k * LANES);
+  }
+  for (int64_t r = first; r < last; r += 2) {
+    const int pair = r + 2 <= last;
+    if (p->before.live) {
+      FN(trio_write)(g, p, r, c, vectors, logarithm);
+      if (pair) FN(trio_write)(g, p, r + 1, c, vectors, logarithm);
+    }
+    if (p->next.live) {
+      FN(trio_read)(g, p, r, c, vectors, top);
+      if (pair) FN(trio_read)(g, p, r + 1, c, vectors, top);
+    }
+    REAL *x = here->dense + r * g->stride + c, *z = x + g->stride;
+    for (int k = 0; k < vectors && pair; ++k) {
+      const int64_t i = k * LANES;
+      const VEC a = V(exp_negative)(V(sub)(V(load)(x + i), max[k]));
+      const VEC b = V(exp_negative)(V(sub)(V(load)(z + i), max[k]));
+      if (!logarithm) V(store)(x + i, a);
+      if (!logarithm) V(store)(z + i, b);
+      sum[k] = V(acc_add)(sum[k], V(add)(a, b));
+    }
+    for (int k = 0; k < vectors && !pair; ++k) {
+      const VEC a = V(exp_negative)(V(sub)(V(load)(x + k * LANES), max[k]));
+      if (!logarithm) V(store)(x + k * LANES, a);
+      sum[k] = V(acc_add)(sum[k], a);
+    }
+  }
+  for (int k = 0; k < vectors; ++k) {
+    V(acc_store)(here->s->sum + c + k * LANES, sum[k]);
+    V(store)(p->next.s->max + c + k * LANES, top[k]);
+  }
+}
+
+/* The exponentials of one tile beside the results of the one before and the reading of the next, so that arithmetic
+ * hides the memory. */
+ACLPY_INLINE void FN(trio_run)(const aclpy_geometry *g, const FN(tile_trio) * p, int logarithm) {
+  const int64_t rows = p->here.t.rows, strips = g->stride / (4 * LANES) * (4 * LANES);
+  memset(p->here.s->sum, 0, (size_t)g->stride * sizeof(double));
+  for (int64_t c = 0; c < g->stride; c += LANES) V(store)(p->next.s->max + c, V(set1)((REAL)-INFINITY));
+  for (int64_t first = 0; first < rows; first += ACLPY_TILE_BLOCK) {
+    const int64_t last = aclpy_min_i64(first + ACLPY_TILE_BLOCK, rows);
+    int64_t c = 0;
+    for (; c < strips; c += 4 * LANES) FN(trio_block)(g, p, c, 4, first, last, logarithm);
+    for (; c < g->stride; c += LANES) FN(trio_block)(g, p, c, 1, first, last, logarithm);
+  }
+  aclpy_merge_sums(g, p->here.s->sum);
+  FN(merge_maxima)(g, p->next.s->max);
+  FN(tile_factors)(p->here.s->sum, p->here.s->factor, g->stride, logarithm);
+}
+
+ACLPY_INLINE FN(tile_way) FN(tile_way_of)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t item,
+                                          int live, REAL *dense, FN(columns) * s) {
+  FN(tile_way) a = {.t = {0}, .dense = dense, .s = s, .live = live};
+  if (!live) return a;
+  a.t = aclpy_tile_of(g, item, 0);
+  a.x = (const STORED *)args->addr[0] + a.t.offset;
+  a.y = (STORED *)args->addr[1] + a.t.offset;
+  return a;
+}
+
+ACLPY_INLINE void FN(trio_flush)(const aclpy_geometry *g, FN(tile_trio) * p, int logarithm) {
+  for (int64_t r = 0; r < p->before.t.rows; ++r) {
+    FN(tile_write_row)(p->before.dense + r * g->stride, p->before.y + r * g->columns, p->before.s, 0,
+                       aclpy_tile_columns(g, &p->before.t, r), logarithm, p->streaming);
+  }
+  p->before.live = 0;
+}
+
+/* Tiles lie in two pieces of scratch by turns: the next one goes where the one before is written from, row by row. One
+ * that leaves no room for a second is read, worked on and written by itself. */
+ACLPY_INLINE void FN(tiles_run_as)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
+                                   REAL *scratch, int logarithm) {
+  const int64_t held = aclpy_tiles_held(g, (int64_t)sizeof(REAL));
+  FN(columns) s[3];
+  FN(tile_trio) p = {.streaming = g->streaming && args->addr[0] != args->addr[1]};
+  p.fetches = aclpy_tiles_fetch(g);
+  p.by_rows = p.streaming && !aclpy_strips_whole(g, args->addr[1], 4 * LANES, (int64_t)sizeof(STORED));
+  p.here = FN(tile_way_of)(g, args, begin, begin < end, scratch, &s[0]);
+  p.before = FN(tile_way_of)(g, args, begin, 0, NULL, &s[2]);
+  if (!p.here.live) return;
+  FN(tile_load)(g, &p.here.t, p.here.x, p.here.dense, s[0].max);
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t turn = i - begin + 1;
+    const int live = i + 1 < end;
+    p.next = FN(tile_way_of)(g, args, i + 1, live, scratch + turn % held * g->rows * g->stride, &s[turn % 3]);
+    p.after = i + 2 < end ? aclpy_tile_of(g, i + 2, 0).offset - p.next.t.offset : 0;
+    p.next.live = live && held == 2;
+    FN(trio_run)(g, &p, logarithm);
+    p.before = p.here;
+    if (!p.next.live) FN(trio_flush)(g, &p, logarithm);
+    if (live && !p.next.live) FN(tile_load)(g, &p.next.t, p.next.x, p.next.dense, p.next.s->max);
+    p.here = p.next;
+    p.here.live = live;
+  }
+  if (p.streaming) aclpy_stream_fence();
 }
 
 static void FN(tiles_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                           REAL *scratch, int logarithm) {
-  FN(columns) s;
-  const int streaming = g->streaming && args->addr[0] != args->addr[1];
-  for (int64_t i = begin; i < end; ++i) {
-    const aclpy_tile t = aclpy_tile_of(g, i, 0);
-    FN(tile_load)(g, &t, (const STORED *)args->addr[0] + t.offset, scratch, s.max);
-    STORED *y = (STORED *)args->addr[1] + t.offset;
-    const STORED *next = FN(tile_next)(g, (const STORED *)args->addr[0], i, end);
-    if (logarithm) {
-      FN(tile_exp)(g, &t, scratch, &s, 0, next);
-      FN(tile_factors)(s.sum, s.factor, g->stride, 1);
-      FN(tile_write)(g, &t, scratch, y, &s, 1, streaming);
-    } else {
-      FN(tile_exp)(g, &t, scratch, &s, 1, next);
-      FN(tile_factors)(s.sum, s.factor, g->stride, 0);
-      FN(tile_write)(g, &t, scratch, y, &s, 0, streaming);
-    }
+  if (logarithm) {
+    FN(tiles_run_as)(g, args, begin, end, scratch, 1);
+  } else {
+    FN(tiles_run_as)(g, args, begin, end, scratch, 0);
   }
-  if (streaming) aclpy_stream_fence();
-}
-
-/* Where partial results of chunks lie in shared scratch: by (outer, chunk, column), then the combined ones. */
-typedef struct FN(partials) {
-  double *sum;
-  REAL *max;
-  REAL *top;
-  REAL *factor;
-} FN(partials);
-
-ACLPY_INLINE FN(partials) FN(partials_at)(const aclpy_geometry *g, unsigned char *scratch) {
-  FN(partials) p;
-  const int64_t columns = g->outer * g->inner;
-  p.sum = (double *)(void *)scratch;
-  p.max = (REAL *)(void *)(p.sum + columns * g->chunks);
-  p.top = p.max + columns * g->chunks;
-  p.factor = p.top + columns;
-  return p;
-}
-
-static void FN(tile_chunks_reduce)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
-                                   REAL *scratch) {
-  FN(columns) s;
-  const FN(partials) p = FN(partials_at)(g, args->scratch);
-  for (int64_t i = begin; i < end; ++i) {
-    const aclpy_tile t = aclpy_tile_of(g, i, 1);
-    const int64_t at = (t.outer * g->chunks + t.chunk) * g->inner + t.real;
-    FN(tile_load)(g, &t, (const STORED *)args->addr[0] + t.offset, scratch, s.max);
-    memcpy(p.max + at, s.max, (size_t)t.reals * sizeof(REAL));
-    /* A column of only -inf sums to 0, relative to anything. */
-    for (int64_t c = 0; c < g->stride; ++c) s.max[c] = s.max[c] == (REAL)-INFINITY ? 0 : s.max[c];
-    FN(tile_exp)(g, &t, scratch, &s, 0, NULL);
-    memcpy(p.sum + at, s.sum, (size_t)t.reals * sizeof(double));
-  }
-}
-
-static void FN(tile_chunks_combine)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
-                                    int logarithm) {
-  const FN(partials) p = FN(partials_at)(g, args->scratch);
-  for (int64_t i = begin; i < end; ++i) {
-    const int64_t outer = i / g->inner, column = i % g->inner;
-    const int64_t at = outer * g->chunks * g->inner + column;
-    REAL top = (REAL)-INFINITY;
-    for (int64_t c = 0; c < g->chunks; ++c) top = p.max[at + c * g->inner] > top ? p.max[at + c * g->inner] : top;
-    double total = 0.0;
-    for (int64_t c = 0; c < g->chunks; ++c) {
-      total += p.sum[at + c * g->inner] * aclpy_exp_negative_f64((double)p.max[at + c * g->inner] - (double)top);
-    }
-    p.top[i] = top;
-    p.factor[i] = (REAL)(logarithm ? aclpy_log_f64(total) : 1.0 / total);
-  }
-}
-
-ACLPY_INLINE void FN(tile_chunk_write)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x, STORED *y,
-                                       const FN(columns) * s, int logarithm, int streaming) {
-  for (int64_t r = 0; r < t->rows; ++r) {
-    const STORED *from = x + r * g->columns;
-    STORED *to = y + r * g->columns;
-    const int64_t n = aclpy_tile_columns(g, t, r);
-    if (logarithm) {
-#define FULL_(i) V(sub)(V(sub)(LD(from + (i)), V(load)(s->max + (i))), V(load)(s->factor + (i)))
-#define PART_(i, m) V(sub)(V(sub)(LDN(from + (i), m, 0), LDNR(s->max + (i), m, 0)), LDNR(s->factor + (i), m, 0))
-      ACLPY_MAP(to, n, streaming, FULL_, PART_);
-#undef FULL_
-#undef PART_
-    } else {
-#define FULL_(i) V(mul)(V(exp_negative)(V(sub)(LD(from + (i)), V(load)(s->max + (i)))), V(load)(s->factor + (i)))
-#define PART_(i, m) \
-  V(mul)(V(exp_negative)(V(sub)(LDN(from + (i), m, 0), LDNR(s->max + (i), m, 0))), LDNR(s->factor + (i), m, 0))
-      ACLPY_MAP(to, n, streaming, FULL_, PART_);
-#undef FULL_
-#undef PART_
-    }
-  }
-}
-
-static void FN(tile_chunks_write)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
-                                  int logarithm) {
-  FN(columns) s;
-  const FN(partials) p = FN(partials_at)(g, args->scratch);
-  const int streaming = g->streaming && args->addr[0] != args->addr[1];
-  for (int64_t i = begin; i < end; ++i) {
-    const aclpy_tile t = aclpy_tile_of(g, i, 1);
-    const int64_t at = t.outer * g->inner + t.real;
-    for (int64_t k = 0; k < g->group; ++k) {
-      memcpy(s.max + k * t.reals, p.top + at, (size_t)t.reals * sizeof(REAL));
-      memcpy(s.factor + k * t.reals, p.factor + at, (size_t)t.reals * sizeof(REAL));
-    }
-    const STORED *x = (const STORED *)args->addr[0] + t.offset;
-    FN(tile_chunk_write)(g, &t, x, (STORED *)args->addr[1] + t.offset, &s, logarithm, streaming);
-  }
-  if (streaming) aclpy_stream_fence();
-}
-
-static void FN(tile_chunks_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int32_t pass, int64_t begin,
-                                int64_t end, REAL *scratch, int logarithm) {
-  if (pass == 0) FN(tile_chunks_reduce)(g, args, begin, end, scratch);
-  if (pass == 1) FN(tile_chunks_combine)(g, args, begin, end, logarithm);
-  if (pass == 2) FN(tile_chunks_write)(g, args, begin, end, logarithm);
 }

@@ -53,6 +53,28 @@ ACLPY_INLINE int64_t aclpy_fetch_ahead(const aclpy_geometry *g, int64_t bytes) {
   return aclpy_max_i64(1, ACLPY_FETCH_BYTES / (g->width * bytes)) * g->columns;
 }
 
+/* Tiles that a thread holds in scratch at a time: two where they fit. */
+ACLPY_INLINE int64_t aclpy_tiles_held(const aclpy_geometry *g, int64_t element_bytes) {
+  return 2 * g->rows * g->stride * element_bytes <= ACLPY_SCRATCH_MAX ? 2 : 1;
+}
+
+/* Whether the next tile's rows are fetched while this one is worked on. */
+ACLPY_INLINE int aclpy_tiles_fetch(const aclpy_geometry *g) { return g->streaming || g->tiles > 1; }
+
+/* Elements from a tile's start to the row to fetch while its row `r` is read: a block of rows further on, at the end in
+ * the tile behind it. */
+ACLPY_INLINE int64_t aclpy_tile_fetch(const aclpy_geometry *g, int64_t r, int64_t rows, int64_t after) {
+  const int64_t far = r + ACLPY_TILE_BLOCK;
+  return far < rows ? far * g->columns : after + (far - rows) * g->columns;
+}
+
+/* Whether a row of results is whole lines in every strip of `strip` columns. */
+ACLPY_INLINE int aclpy_strips_whole(const aclpy_geometry *g, const void *y, int64_t strip, int64_t bytes) {
+  const uint64_t all = (uint64_t)(uintptr_t)y | (uint64_t)(g->columns * bytes) | (uint64_t)(g->width * bytes) |
+                       (uint64_t)(g->n * g->inner * bytes);
+  return g->stride % strip == 0 && strip * bytes % 64 == 0 && all % 64 == 0;
+}
+
 ACLPY_INLINE void aclpy_merge_sums(const aclpy_geometry *g, double *sum) {
   for (int64_t j = 0; j < g->inner && g->group > 1; ++j) {
     double total = 0.0;

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Template: softmax and log-softmax over an axis before the last one, columns too long for a tile: partial results by
+ * chunk, combined by column, then the input read again. ACLPY_T names the instance; after softmax_tiles.h.
+ */
+#include "../simd/instance.h"
+
+/* Where partial results of chunks lie in shared scratch: by (outer, chunk, column), then the combined ones. */
+typedef struct FN(partials) {
+  double *sum;
+  REAL *max;
+  REAL *top;
+  REAL *factor;
+} FN(partials);
+
+ACLPY_INLINE FN(partials) FN(partials_at)(const aclpy_geometry *g, unsigned char *scratch) {
+  FN(partials) p;
+  const int64_t columns = g->outer * g->inner;
+  p.sum = (double *)(void *)scratch;
+  p.max = (REAL *)(void *)(p.sum + columns * g->chunks);
+  p.top = p.max + columns * g->chunks;
+  p.factor = p.top + columns;
+  return p;
+}
+
+static void FN(tile_chunks_reduce)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
+                                   REAL *scratch) {
+  FN(columns) s;
+  const FN(partials) p = FN(partials_at)(g, args->scratch);
+  for (int64_t i = begin; i < end; ++i) {
+    const aclpy_tile t = aclpy_tile_of(g, i, 1);
+    const int64_t at = (t.outer * g->chunks + t.chunk) * g->inner + t.real;
+    FN(tile_load)(g, &t, (const STORED *)args->addr[0] + t.offset, scratch, s.max);
+    memcpy(p.max + at, s.max, (size_t)t.reals * sizeof(REAL));
+    /* A column of only -inf sums to 0, relative to anything. */
+    for (int64_t c = 0; c < g->stride; ++c) s.max[c] = s.max[c] == (REAL)-INFINITY ? 0 : s.max[c];
+    FN(tile_exp)(g, &t, scratch, &s, 0);
+    memcpy(p.sum + at, s.sum, (size_t)t.reals * sizeof(double));
+  }
+}
+
+static void FN(tile_chunks_combine)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
+                                    int logarithm) {
+  const FN(partials) p = FN(partials_at)(g, args->scratch);
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t outer = i / g->inner, column = i % g->inner;
+    const int64_t at = outer * g->chunks * g->inner + column;
+    REAL top = (REAL)-INFINITY;
+    for (int64_t c = 0; c < g->chunks; ++c) top = p.max[at + c * g->inner] > top ? p.max[at + c * g->inner] : top;
+    double total = 0.0;
+    for (int64_t c = 0; c < g->chunks; ++c) {
+      total += p.sum[at + c * g->inner] * aclpy_exp_negative_f64((double)p.max[at + c * g->inner] - (double)top);
+    }
+    p.top[i] = top;
+    p.factor[i] = (REAL)(logarithm ? aclpy_log_f64(total) : 1.0 / total);
+  }
+}
+
+ACLPY_INLINE void FN(tile_chunk_write)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x, STORED *y,
+                                       const FN(columns) * s, int logarithm, int streaming) {
+  for (int64_t r = 0; r < t->rows; ++r) {
+    const STORED *from = x + r * g->columns;
+    STORED *to = y + r * g->columns;
+    const int64_t n = aclpy_tile_columns(g, t, r);
+    if (logarithm) {
+#define FULL_(i) V(sub)(V(sub)(LD(from + (i)), V(load)(s->max + (i))), V(load)(s->factor + (i)))
+#define PART_(i, m) V(sub)(V(sub)(LDN(from + (i), m, 0), LDNR(s->max + (i), m, 0)), LDNR(s->factor + (i), m, 0))
+      ACLPY_MAP(to, n, streaming, FULL_, PART_);
+#undef FULL_
+#undef PART_
+    } else {
+#define FULL_(i) V(mul)(V(exp_negative)(V(sub)(LD(from + (i)), V(load)(s->max + (i)))), V(load)(s->factor + (i)))
+#define PART_(i, m) \
+  V(mul)(V(exp_negative)(V(sub)(LDN(from + (i), m, 0), LDNR(s->max + (i), m, 0))), LDNR(s->factor + (i), m, 0))
+      ACLPY_MAP(to, n, streaming, FULL_, PART_);
+#undef FULL_
+#undef PART_
+    }
+  }
+}
+
+static void FN(tile_chunks_write)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
+                                  int logarithm) {
+  FN(columns) s;
+  const FN(partials) p = FN(partials_at)(g, args->scratch);
+  const int streaming = g->streaming && args->addr[0] != args->addr[1];
+  for (int64_t i = begin; i < end; ++i) {
+    const aclpy_tile t = aclpy_tile_of(g, i, 1);
+    const int64_t at = t.outer * g->inner + t.real;
+    for (int64_t k = 0; k < g->group; ++k) {
+      memcpy(s.max + k * t.reals, p.top + at, (size_t)t.reals * sizeof(REAL));
+      memcpy(s.factor + k * t.reals, p.factor + at, (size_t)t.reals * sizeof(REAL));
+    }
+    const STORED *x = (const STORED *)args->addr[0] + t.offset;
+    FN(tile_chunk_write)(g, &t, x, (STORED *)args->addr[1] + t.offset, &s, logarithm, streaming);
+  }
+  if (streaming) aclpy_stream_fence();
+}
+
+static void FN(tile_chunks_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int32_t pass, int64_t begin,
+                                int64_t end, REAL *scratch, int logarithm) {
+  if (pass == 0) FN(tile_chunks_reduce)(g, args, begin, end, scratch);
+  if (pass == 1) FN(tile_chunks_combine)(g, args, begin, end, logarithm);
+  if (pass == 2) FN(tile_chunks_write)(g, args, begin, end, logarithm);
+}
