@@ -36,9 +36,9 @@ class CpuBackend:
         label = f"{step.kernel} {step.dtype} ({won})" if kernel else ""
         return label, tuple(refused)
 
-    def divides(self, step: Step, params: tuple[int, ...]) -> bool:
+    def divides(self, step: Step, params: tuple[int, ...], by: Step | None = None) -> bool:
         """See `aclnn_py.plan.choose.Backend`."""
-        whole, part = self.shape(step, step.params), self.shape(step, params)
+        whole, part = self.shape(step, step.params), self.shape(by or step, params)
         one_launch = part.passes == 1 and part.scratch_bytes == 0
         return bool(one_launch and whole.order and whole.order == part.order)
 

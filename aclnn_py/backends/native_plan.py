@@ -158,8 +158,12 @@ def _chains(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> An
 def _part(
     native: Any, chain: Chain, part: Part, step: Step, filler: Filler, keep: list[object]
 ) -> None:
+    if part.by is not None:
+        launch = ffi.new("aclpy_step_desc *")
+        filler.fill(part.by, launch, keep)
+        native.run = launch.run
     for tail, params in enumerate((part.params, part.last_params)):
-        shape = filler.shape(step, params)
+        shape = filler.shape(part.by or step, params)
         values = ffi.new("int64_t[]", params)
         keep.append(values)
         native.n_params[tail], native.params[tail] = len(params), values

@@ -38,7 +38,12 @@ class ReferenceBackend:
             return "", (Refusal(f"reference: {step.kernel} {step.dtype}", reason),)
         return f"numpy {step.kernel} {step.dtype}", ()
 
-    def divides(self, step: Step, params: tuple[int, ...]) -> bool:  # noqa: ARG002  # the seam's form
+    def divides(
+        self,
+        step: Step,  # noqa: ARG002  # the seam's form
+        params: tuple[int, ...],  # noqa: ARG002
+        by: Step | None = None,  # noqa: ARG002
+    ) -> bool:
         """See `aclnn_py.plan.choose.Backend`: an expression runs whole."""
         return False
 

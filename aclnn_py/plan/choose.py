@@ -39,8 +39,11 @@ class Backend(Protocol):
         """Name of the implementation that would run `step` ("" for none), and who was refused."""
         ...
 
-    def divides(self, step: Step, params: tuple[int, ...]) -> bool:
-        """Whether a launch with `params`, for some rows of `step`, gives them the same bits."""
+    def divides(self, step: Step, params: tuple[int, ...], by: Step | None = None) -> bool:
+        """Whether a launch with `params`, for some rows of `step`, gives them the same bits.
+
+        `by` is the kernel that is launched, where it is not the step's own.
+        """
         ...
 
 

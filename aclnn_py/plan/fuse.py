@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final, Protocol
 
 from aclnn_py.core.desc import row_major_strides
-from aclnn_py.plan.pitch import at_pitches
+from aclnn_py.plan.pitch import at_pitches, spread
 from aclnn_py.plan.steps import WORKSPACE
 from aclnn_py.plan.workspace import Item, lay_out
 
@@ -34,6 +34,10 @@ _SCRATCH_BYTES: Final = 512 * 1024
 _GATHERED_BYTES: Final = 2 * 1024 * 1024 + 8 * 1024  # two items of 1 MiB and their slack
 _LINE_BYTES: Final = 64
 _MOST_LINES: Final = 4
+# Gathered rows this far apart, or a multiple of it, would evict each other from the caches: some
+# lines more lie between them.
+_COLLIDING_BYTES: Final = 1024
+_APART_BYTES: Final = 3 * _LINE_BYTES
 # Blocks, so that threads end at about the same time.
 _FEWEST_BLOCKS: Final = 8
 _MOST_STEPS: Final = 16
@@ -56,6 +60,8 @@ class Part:
         Parameter that counts elements before the block; -1 for none.
     parts : int
         How many blocks make up what the step writes, where that is not scratch; otherwise 0.
+    by : Step, optional
+        The kernel that does a block, where it is not the step's own.
     """
 
     params: tuple[int, ...]
@@ -64,6 +70,7 @@ class Part:
     advance: tuple[tuple[int, ...], ...]
     position: int
     parts: int
+    by: Step | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +133,11 @@ class Chain:
 class Launches(Protocol):
     """What the kernels chosen for the steps of a plan can do besides."""
 
-    def divides(self, number: int, params: tuple[int, ...]) -> bool:
-        """Whether step `number`, launched with `params`, gives some of its rows the same bits."""
+    def divides(self, number: int, params: tuple[int, ...], by: Step | None = None) -> bool:
+        """Whether step `number`, launched with `params`, gives some of its rows the same bits.
+
+        `by` is the kernel that is launched, where it is not the step's own.
+        """
         ...
 
     def replaces(self, number: int, step: Step) -> bool:
@@ -176,7 +186,8 @@ def _chain(steps: Sequence[Step], first: int, end: int, launches: Launches) -> C
     if block is None:
         return None
     axis, count = block
-    parts = _parts(steps, first, end, inside, axis, count, launches)
+    padding = _padding(steps[first:end], rows, inside)
+    parts = _parts(steps, first, end, inside, axis, count, padding, launches)
     if parts is None:
         return None
     shape = rows[0].shape
@@ -186,7 +197,7 @@ def _chain(steps: Sequence[Step], first: int, end: int, launches: Launches) -> C
         rows=count,
         digits=_digits(shape, axis, count),
         position_advance=_along(moved, axis, count, 1),
-        scratch_bytes=_scratch(rows, inside, _part_shape(shape, axis, count))[1],
+        scratch_bytes=_scratch(rows, inside, _part_shape(shape, axis, count), padding)[1],
         parts=parts,
         clashes=_clashes(steps[first:end]),
         steps=end - first,
@@ -282,7 +293,7 @@ def _along(strides: Sequence[int], axis: int, count: int, itemsize: int) -> tupl
 
 
 def _scratch(
-    rows: Sequence[Rows], inside: frozenset[int], part: tuple[int, ...]
+    rows: Sequence[Rows], inside: frozenset[int], part: tuple[int, ...], padding: int = 0
 ) -> tuple[dict[int, int], int]:
     """Where each item begins in the thread's buffer, and its size [bytes]."""
     born: dict[int, Place] = {}
@@ -292,12 +303,29 @@ def _scratch(
             if place.item in inside:
                 born.setdefault(place.item, place)
                 lives[place.item] = (lives.get(place.item, (number, number))[0], number)
-    numel = prod(part)
+    numel = prod(part[:-1]) * (part[-1] + padding)
     items = tuple(
         Item(str(item), numel * place.itemsize, *lives[item]) for item, place in born.items()
     )
     placements, total = lay_out(items)
     return {int(place.item.label): place.offset for place in placements}, total
+
+
+def _padding(steps: Sequence[Step], rows: Sequence[Rows], inside: frozenset[int]) -> int:
+    """Elements to leave between gathered rows in scratch; 0 where they need or allow none."""
+    sizes = {place.itemsize for cut in rows for place in cut.places if place.item in inside}
+    itemsize = min(sizes)
+    padding = _APART_BYTES // itemsize
+    last = len(rows[0].shape) - 1
+    if len(sizes) > 1 or rows[0].shape[-1] * itemsize % _COLLIDING_BYTES:
+        return 0
+    if all(_lines(cut, last) for cut in rows):
+        return 0  # nothing is gathered: lines run along the rows
+    for step, cut in zip(steps, rows, strict=True):
+        within = [place.item in inside for place in cut.places]
+        if not cut.copies and spread(step, within, padding) is None:
+            return 0
+    return padding
 
 
 def _parts(
@@ -307,6 +335,7 @@ def _parts(
     inside: frozenset[int],
     axis: int,
     count: int,
+    padding: int,
     launches: Launches,
 ) -> tuple[Part, ...] | None:
     rows = [step.rows for step in steps[first:end] if step.rows is not None]
@@ -314,15 +343,17 @@ def _parts(
     digits = _digits(shape, axis, count)
     part = _part_shape(shape, axis, count)
     last = _part_shape(shape, axis, shape[axis] - (digits[-1] - 1) * count)
-    offsets, _ = _scratch(rows, inside, part)
+    offsets, _ = _scratch(rows, inside, part, padding)
     found = []
     for number, cut in enumerate(rows, first):
         within = [place.item in inside for place in cut.places]
-        whole = steps[number].params
-        params, last_params = cut.params(whole, part, within), cut.params(whole, last, within)
+        by = spread(steps[number], within, padding) if padding and not cut.copies else None
+        whole = (by or steps[number]).params
+        params = cut.params(whole, part, within, padding)
+        last_params = cut.params(whole, last, within, padding)
         if params is None or last_params is None:
             return None
-        if not (launches.divides(number, params) and launches.divides(number, last_params)):
+        if not all(launches.divides(number, each, by) for each in (params, last_params)):
             return None
         found.append(
             Part(
@@ -334,6 +365,7 @@ def _parts(
                 ),
                 position=cut.position,
                 parts=0 if within[-1] else prod(digits),
+                by=by,
             )
         )
     return tuple(found)

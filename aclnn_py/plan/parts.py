@@ -74,7 +74,11 @@ class Rows(NamedTuple):
     position: int = -1
 
     def params(
-        self, whole: tuple[int, ...], part: tuple[int, ...], scratch: Sequence[bool]
+        self,
+        whole: tuple[int, ...],
+        part: tuple[int, ...],
+        scratch: Sequence[bool],
+        padding: int = 0,
     ) -> tuple[int, ...] | None:
         """Parameters of the step for a block.
 
@@ -85,7 +89,9 @@ class Rows(NamedTuple):
         part : tuple of int
             Shape of the block.
         scratch : sequence of bool
-            Which operands lie in a dense buffer of the block's own.
+            Which operands lie in a buffer of the block's own.
+        padding : int
+            What its rows are apart in that buffer [elements]; only copies know of it.
 
         Returns
         -------
@@ -94,7 +100,7 @@ class Rows(NamedTuple):
         """
         if not self.copies:
             return (prod(part[: self.leading]), *whole[1:])
-        dense = row_major_strides(part)
+        dense = row_major_strides((*part[:-1], part[-1] + padding))
         source, target = (
             dense if inside else place.strides
             for place, inside in zip(self.places, scratch, strict=True)

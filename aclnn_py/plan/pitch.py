@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aclnn_py.plan.parts import Rows
     from aclnn_py.plan.steps import Operand
 
-__all__ = ["at_pitches"]
+__all__ = ["at_pitches", "spread"]
 
 # Kernels with params (rows, n, inner) that have a form with a pitch an operand.
 _PITCHED: Final = {
@@ -65,6 +65,38 @@ def at_pitches(steps: Sequence[Step], inside: frozenset[int]) -> tuple[int, Step
         text=f"{rows} rows of {n}, {', '.join(map(str, pitches))} elements from row to row",
     )
     return kernels[0], pitched
+
+
+def spread(step: Step, inside: Sequence[bool], padding: int) -> Step | None:
+    """The form of a kernel whose rows in scratch memory are apart.
+
+    Parameters
+    ----------
+    step : Step
+        The kernel, its operands dense.
+    inside : sequence of bool
+        Which operands lie in scratch memory, the result last.
+    padding : int
+        What the rows there are apart [elements].
+
+    Returns
+    -------
+    Step or None
+        With the parameters of the whole step; None where there is no such form.
+    """
+    if step.kernel not in _PITCHED or step.params[2] != 1:
+        return None
+    rows, n, _ = step.params
+    pitches = [n + padding if within else n for within in inside]
+    return Step(
+        name=step.name,
+        kernel=_PITCHED[step.kernel],
+        dtype=step.dtype,
+        reads=step.reads,
+        write=step.write,
+        params=(rows, n, *pitches),
+        text=step.text,
+    )
 
 
 def _beside(

@@ -160,8 +160,10 @@ class _Launches:
     choices: tuple[Choice, ...]
     backends: dict[str, Backend]
 
-    def divides(self, number: int, params: tuple[int, ...]) -> bool:
-        return self.backends[self.choices[number].backend].divides(self.steps[number], params)
+    def divides(self, number: int, params: tuple[int, ...], by: Step | None = None) -> bool:
+        backend = self.backends[self.choices[number].backend]
+        known = by is None or bool(backend.accept(by)[0])
+        return known and backend.divides(self.steps[number], params, by)
 
     def replaces(self, number: int, step: Step) -> bool:
         return bool(self.backends[self.choices[number].backend].accept(step)[0])

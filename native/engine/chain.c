@@ -20,7 +20,9 @@ static int64_t rounded_(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 /* ---- checking and copying ---- */
 
 static bool part_fits_(const aclpy_part_desc *part, const aclpy_step_desc *step, int64_t scratch_bytes) {
-  if (step->run == NULL || part->thread_scratch_bytes < 0 || part->thread_scratch_bytes > INT64_MAX / 4) return false;
+  if ((step->run == NULL && part->run == NULL) || part->thread_scratch_bytes < 0 ||
+      part->thread_scratch_bytes > INT64_MAX / 4)
+    return false;
   for (int32_t tail = 0; tail < 2; tail++) {
     int32_t n = part->n_params[tail];
     if (part->items[tail] < 0 || n < 0 || n > ACLPY_MAX_PARAMS) return false;
@@ -173,7 +175,8 @@ static void run_part_(const struct launch_ *launch, int32_t index, const int64_t
     args.addr[i] = operand->scratch >= 0 ? scratch + operand->scratch
                                          : launch->base[index][i] + moved_(operand->advance, digit, chain->n_digits);
   }
-  step->run(&args, 0, 0, part->items[tail], scratch + launch->chain->kernel_scratch);
+  const aclpy_kernel_run run = part->run != NULL ? part->run : step->run;
+  run(&args, 0, 0, part->items[tail], scratch + launch->chain->kernel_scratch);
 }
 
 static void run_blocks_(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {

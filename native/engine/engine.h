@@ -388,6 +388,7 @@ typedef struct aclpy_part_desc {
   int64_t items[2];
   int64_t thread_scratch_bytes; /* of the kernel itself */
   int64_t parts;                /* aclpy_kernel_args.parts */
+  aclpy_kernel_run run;         /* NULL: the step's own; else what does a block of it with these parameters */
   int32_t position;             /* parameter that the index of the block's first element is added to; -1: none */
   int64_t position_advance[ACLPY_CHAIN_DIGITS]; /* elements */
   aclpy_part_operand operands[ACLPY_MAX_ARGS];

@@ -39,20 +39,22 @@ ACLPY_INLINE void copy_run_(unsigned char *to, const unsigned char *from, int64_
     for (int64_t c = 0; c < n; ++c) copy_one_##type(from + c * from_step, to + c * to_step);                        \
   }                                                                                                                 \
   /* Squares of whole lines; the source's lines of the squares to come are fetched ahead, past the last column too, \
-     where the next tile goes on. */                                                                                \
+     where the next tile goes on: along the source's runs, so that memory gives them as they lie. */                \
   static void copy_transpose_##type(const unsigned char *from, unsigned char *to, const aclpy_copy_dim *row,        \
                                     const aclpy_copy_dim *column, int streaming) {                                  \
-    enum { SIDE = 64 / sizeof(aclpy_##type), AHEAD = 2 };                                                           \
+    enum { SIDE = 64 / sizeof(aclpy_##type), AHEAD = 128 };                                                         \
     const int64_t whole_rows = row->n / SIDE * SIDE, whole_columns = column->n / SIDE * SIDE;                       \
     const int64_t down = whole_rows / SIDE;                                                                         \
-    int64_t fetch_row = down > 0 ? AHEAD % down : 0, fetch_column = down > 0 ? AHEAD / down : 0;                    \
+    const unsigned char *fetched = from + (down > 0 ? AHEAD / down : 0) * column->from;                             \
+    int64_t line = 0;                                                                                               \
     for (int64_t c = 0; c < whole_columns; c += SIDE) {                                                             \
       const unsigned char *s = from + c * column->from;                                                             \
       unsigned char *d = to + c * column->to;                                                                       \
       for (int64_t r = 0; r < whole_rows; r += SIDE) {                                                              \
-        const unsigned char *f = from + SIDE * (fetch_column * column->from + fetch_row * row->from);               \
-        for (int k = 0; k < SIDE; ++k) ACLPY_PREFETCH(f + k * column->from);                                        \
-        if (++fetch_row == down) fetch_row = 0, ++fetch_column;                                                     \
+        for (int k = 0; k < SIDE; ++k) {                                                                            \
+          ACLPY_PREFETCH(fetched + 64 * line);                                                                      \
+          if (++line == down) line = 0, fetched += column->from;                                                    \
+        }                                                                                                           \
         if (streaming) {                                                                                            \
           transpose_square_##type(s, d, column->from, row->to, 1);                                                  \
         } else {                                                                                                    \

@@ -144,6 +144,14 @@ static void blocks_on_any_number_of_threads(void) {
   }
 }
 
+static void a_part_may_have_a_kernel_of_its_own(void) {
+  struct plan_parts p;
+  describe(&p, 0);
+  p.parts[0].run = p.steps[0].run;
+  p.steps[0].run = add_run; /* not what its blocks do */
+  run_at(&p.desc, N, GROUPS * 16);
+}
+
 static void overlapping_memory_is_done_step_by_step(void) {
   struct plan_parts p;
   describe(&p, 0);
@@ -215,6 +223,7 @@ int main(void) {
   op_id = aclpy_operator_id("chained");
   CHECK_EQUAL(aclpy_set_device(0), 0);
   RUN(blocks_on_any_number_of_threads);
+  RUN(a_part_may_have_a_kernel_of_its_own);
   RUN(overlapping_memory_is_done_step_by_step);
   RUN(one_launch_stands_for_the_steps);
   RUN(descriptions_that_make_no_sense_are_refused);

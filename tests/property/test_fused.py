@@ -181,6 +181,32 @@ def test_rows_at_a_pitch_are_not_copied(device, shape, strides, out_strides, pit
     assert whole == ([(rows, shape[-1], *pitches)] if pitches else [])
 
 
+@pytest.mark.parametrize("shape", [(256, 512), (3, 136, 1024)], ids=str)
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_gathered_rows_that_would_collide_lie_apart(device, stream, name, dtype, shape):
+    *leading, rows, n = shape
+    turned = layout("contiguous", (*leading, n, rows))
+    swapped = Layout(shape, (*turned.strides[:-2], 1, rows), 0, turned.storage)
+    problem = {
+        "name": name, "shape": shape, "dim": -1, "dtype": dtype, "out_dtype": dtype,
+        "layouts": [swapped] * (1 if name in FORWARD else 2), "seed": 7,
+        "out": layout("contiguous", shape),
+    }  # fmt: skip
+
+    def separate(_):
+        out = Placed(device, problem["out"], dtype)
+        return out.base, out.tensor
+
+    with blocks(65536, 2):
+        (fused, plain), (chain,) = both_ways(device, stream, problem, separate)
+    assert fused == plain
+    kernel = chain.parts[-1]
+    assert kernel.by is not None
+    assert kernel.by.kernel.endswith("_pitched")
+    assert kernel.params[2:] == (n + 192 // dtype.itemsize,) * len(problem["layouts"]) + (n,)
+
+
 def test_explain_tells_of_rows_that_are_not_copied(device):
     tensors = [view_of(device, (128, 1024), (1040, 1)), view_of(device, (128, 1024), (1024, 1))]
     text = make_plan(operator("Softmax").spec, [tensor.desc for tensor in tensors], [-1]).explain()
