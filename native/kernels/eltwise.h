@@ -2,7 +2,7 @@
  * Functions of one float over a run: t[0..n) in place, n a multiple of 16.
  *
  * What plain loops say in one line is left to the compiler's vectoriser; what needs an exponential is written in the
- * vector vocabulary. Power and logarithm of any float go through double and through a split of the bits.
+ * vector vocabulary. Power and logarithm of any float go through a split of the bits.
  */
 #ifndef ACLPY_KERNELS_ELTWISE_H
 #define ACLPY_KERNELS_ELTWISE_H
@@ -74,17 +74,22 @@ ACLPY_EACH_VECTOR_(soft_relu, v32_div(v32_softplus(v32_mul(a, s)), a))
 #undef ACLPY_EACH_FLOAT_
 #undef ACLPY_EACH_VECTOR_
 
-/* ln s = ln(m) + e ln 2, m in [sqrt(1/2), sqrt(2)): the split is integer work on the bits, subnormals scaled up. */
+/* x = (1 + f) 2^e, 1 + f in [sqrt(1/2), sqrt(2)): integer work on the bits, subnormals scaled up. Returns e. */
+ACLPY_INLINE float aclpy_split_(float x, float *f) {
+  const int tiny = x < 0x1p-126f;
+  const uint32_t bits = aclpy_f32_bits(tiny ? x * 0x1p24f : x);
+  /* The exponent is counted from sqrt(1/2). */
+  const uint32_t moved = bits - 0x3f3504f3u;
+  *f = aclpy_f32_from_bits((moved & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
+  return (float)((int32_t)moved >> 23) - (tiny ? 24.0f : 0.0f);
+}
+
+/* ln s = ln(1 + f) + e ln 2 */
 ACLPY_INLINE void eltwise_log(float *restrict t, int64_t n, float alpha, float beta) {
   (void)alpha, (void)beta;
   _Alignas(64) float f[ACLPY_RUN], e[ACLPY_RUN];
   for (int64_t i = 0; i < n; ++i) {
-    const int tiny = t[i] < 0x1p-126f;
-    const uint32_t bits = aclpy_f32_bits(tiny ? t[i] * 0x1p24f : t[i]);
-    /* The exponent is counted from sqrt(1/2). */
-    const uint32_t moved = bits - 0x3f3504f3u;
-    e[i] = (float)((int32_t)moved >> 23) - (tiny ? 24.0f : 0.0f);
-    f[i] = aclpy_f32_from_bits((moved & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
+    e[i] = aclpy_split_(t[i], &f[i]);
   }
   for (int64_t i = 0; i < n; i += v32_LANES) {
     const v32 k = v32_load(e + i);
@@ -97,6 +102,47 @@ ACLPY_INLINE void eltwise_log(float *restrict t, int64_t n, float alpha, float b
   }
 }
 
+#if ACLPY_FUSES
+/* x^y = 2^(y (e + log2(1 + f))) with the logarithm in two floats, to some 2^-30 of it: s = f / (2 + f), its remainder,
+ * and the odd series of 2 atanh(s) / ln 2. */
+ACLPY_INLINE v32 aclpy_pow_two_(v32 f, v32 e, v32 y) {
+  const v32 two = v32_set1(2.0f), magic = v32_set1(0x1.8p23f), most = v32_set1(160.0f), zero = v32_set1(0.0f);
+  const v32 slope = v32_set1(0x1.715476p+1f);
+  const v32 g = v32_add(f, two), rest = v32_sub(f, v32_sub(g, two)), inverse = v32_div(v32_set1(1.0f), g);
+  const v32 s = v32_mul(f, inverse), q = v32_mul(s, s);
+  const v32 low = v32_mul(v32_fnma(s, rest, v32_fnma(s, g, f)), inverse);
+  v32 p = v32_set1(0x1.5c679ep-2f);
+  p = v32_fma(p, q, v32_set1(0x1.a59614p-2f));
+  p = v32_fma(p, q, v32_set1(0x1.277768p-1f));
+  p = v32_fma(p, q, v32_set1(0x1.ec709ep-1f));
+  const v32 high = v32_mul(slope, s);
+  const v32 tail = v32_fma(v32_mul(s, q), p, v32_fma(slope, low, v32_mul(v32_set1(0x1.4ae0c0p-25f), s)));
+  const v32 top = v32_add(e, high);
+  const v32 under = v32_add(v32_sub(high, v32_sub(top, e)), v32_sub(tail, v32_fnma(slope, s, high)));
+  const v32 h = v32_add(top, under), l = v32_sub(under, v32_sub(h, top));
+  const v32 t = v32_mul(y, h), size = v32_abs(t);
+  /* Where the power is 0 or infinite anyway, what is left of an infinite product would be no number. */
+  const v32 left = v32_pick_greater(size, most, zero, v32_sub(v32_mul(y, l), v32_fnma(y, h, t)));
+  const v32 x = v32_min(most, v32_max(v32_set1(-160.0f), t));
+  const v32 shifted = v32_add(x, magic), n = v32_sub(shifted, magic), r = v32_add(v32_sub(x, n), left);
+  v32 z = v32_set1(0x1.41fa9cp-13f);
+  z = v32_fma(z, r, v32_set1(0x1.5f4010p-10f));
+  z = v32_fma(z, r, v32_set1(0x1.3b2d52p-7f));
+  z = v32_fma(z, r, v32_set1(0x1.c6aee6p-5f));
+  z = v32_fma(z, r, v32_set1(0x1.ebfbdcp-3f));
+  z = v32_fma(z, r, v32_set1(0x1.62e430p-1f));
+  return v32_scale(v32_fma(z, r, v32_set1(1.0f)), shifted, n);
+}
+
+/* r = a^beta, a normal or subnormal and positive. */
+ACLPY_INLINE void aclpy_pow_run_(const float *restrict a, float *restrict r, int64_t n, float beta) {
+  _Alignas(64) float f[256], e[256];
+  for (int64_t i = 0; i < n; ++i) e[i] = aclpy_split_(a[i], &f[i]);
+  for (int64_t i = 0; i < n; i += v32_LANES) {
+    v32_store(r + i, aclpy_pow_two_(v32_load(f + i), v32_load(e + i), v32_set1(beta)));
+  }
+}
+#else
 /* log2 x, x normal and positive, to some 2^-37 of it: what a float's power needs. */
 ACLPY_INLINE v64 aclpy_log2_(v64 x) {
   const v64 one = v64_set1(1.0), root = v64_set1(0x1.6a09e667f3bcdp+0);
@@ -126,26 +172,38 @@ ACLPY_INLINE v64 aclpy_exp2_(v64 x) {
   return v64_scale(p, shifted, n);
 }
 
+/* r = a^beta, a normal or subnormal and positive. Without products that round once, in double. */
+ACLPY_INLINE void aclpy_pow_run_(const float *restrict a, float *restrict r, int64_t n, float beta) {
+  _Alignas(64) double d[256];
+  const v64 b = v64_set1((double)beta);
+  for (int64_t i = 0; i < n; i += v32_LANES) {
+    const v32 x = v32_load(a + i);
+    v64_store(d + i, aclpy_exp2_(v64_mul(b, aclpy_log2_(v32_widen_low(x)))));
+    v64_store(d + i + v64_LANES, aclpy_exp2_(v64_mul(b, aclpy_log2_(v32_widen_high(x)))));
+  }
+  for (int64_t i = 0; i < n; ++i) r[i] = (float)d[i];
+}
+#endif
+
 /* The edges that C's pow has; r is |s|^beta elsewhere. */
-ACLPY_INLINE float aclpy_pow_edge_(float s, double r, float beta) {
+ACLPY_INLINE float aclpy_pow_edge_(float s, float r, float beta) {
   const int whole = __builtin_fabsf(beta) < 0x1p24f;
   const int integral = !whole ? beta == beta : (float)(int32_t)beta == beta;
   const int odd = whole && integral && ((int32_t)beta & 1) != 0;
-  const double nan = (double)__builtin_nanf(""), infinity = __builtin_inf();
+  const float nan = __builtin_nanf(""), infinity = __builtin_inff();
   const float a = __builtin_fabsf(s);
-  if (a == 0.0f) r = beta > 0.0f ? 0.0 : beta < 0.0f ? infinity : nan;
-  if (a == __builtin_inff()) r = beta > 0.0f ? infinity : beta < 0.0f ? 0.0 : nan;
-  if (a == 1.0f) r = 1.0;
+  if (a == 0.0f) r = beta > 0.0f ? 0.0f : beta < 0.0f ? infinity : nan;
+  if (a == __builtin_inff()) r = beta > 0.0f ? infinity : beta < 0.0f ? 0.0f : nan;
+  if (a == 1.0f) r = 1.0f;
   /* Of a negative base, only -0 and -inf have powers that are not integral. */
-  const double negative = odd ? -r : integral || a == 0.0f || a == __builtin_inff() ? r : nan;
+  const float negative = odd ? -r : integral || a == 0.0f || a == __builtin_inff() ? r : nan;
   r = __builtin_signbit(s) && s == s ? negative : r;
-  return s == s ? (float)r : s;
+  return s == s ? r : s;
 }
 
-/* alpha s^beta in double. */
+/* alpha s^beta */
 ACLPY_INLINE void aclpy_pow_block_(float *restrict t, int64_t n, float alpha, float beta) {
-  _Alignas(64) double d[256];
-  _Alignas(64) float a[256];
+  _Alignas(64) float a[256], r[256];
   int edges = 0;
   for (int64_t i = 0; i < n; ++i) {
     const int usual = t[i] > 0.0f && t[i] < __builtin_inff() && t[i] != 1.0f;
@@ -153,17 +211,12 @@ ACLPY_INLINE void aclpy_pow_block_(float *restrict t, int64_t n, float alpha, fl
     a[i] = size > 0.0f && size < __builtin_inff() ? size : 1.0f;
     edges |= !usual;
   }
-  const v64 b = v64_set1((double)beta);
-  for (int64_t i = 0; i < n; i += v32_LANES) {
-    const v32 x = v32_load(a + i);
-    v64_store(d + i, aclpy_exp2_(v64_mul(b, aclpy_log2_(v32_widen_low(x)))));
-    v64_store(d + i + v64_LANES, aclpy_exp2_(v64_mul(b, aclpy_log2_(v32_widen_high(x)))));
-  }
+  aclpy_pow_run_(a, r, n, beta);
   if (!edges) {
-    for (int64_t i = 0; i < n; ++i) t[i] = alpha * (float)d[i];
+    for (int64_t i = 0; i < n; ++i) t[i] = alpha * r[i];
     return;
   }
-  for (int64_t i = 0; i < n; ++i) t[i] = alpha * aclpy_pow_edge_(t[i], d[i], beta);
+  for (int64_t i = 0; i < n; ++i) t[i] = alpha * aclpy_pow_edge_(t[i], r[i], beta);
 }
 
 /* Powers that a few correctly rounded operations give to an ulp. C's pow takes the roots of -0 and -inf as of 0, inf.

@@ -10,7 +10,7 @@
 enum {
   ACLPY_DIRECT_QUAD = 4 * v32_LANES, /* elements stored at once */
   ACLPY_DIRECT_PART = 64,            /* elements before and behind the quads, done apart */
-  ACLPY_DIRECT_ROW = 256             /* shorter rows whose lines are not whole go through the writer */
+  ACLPY_DIRECT_ROW = 2048            /* shorter rows whose lines are not whole go through the writer */
 };
 enum { ACLPY_STAGED = -1 /* instead of a type: results are finished before they are stored */ };
 enum {

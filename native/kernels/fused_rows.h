@@ -102,6 +102,7 @@ ACLPY_INLINE void fused_part_(const float *next, const float *x, float *e, int64
     const v32 v = v32_exp_negative(v32_sub(ldn_f32(x + i, m, -INFINITY), shift));
     if (!logarithm) stn_f32(e + i, v, m);
     sums->rest = v32_acc_add(sums->rest, v);
+    if (fetch) aclpy_fetch(next + i, v32_LANES * (int64_t)sizeof(float));
   }
   sums->max[0] = a;
   sums->max[1] = b;
@@ -155,7 +156,7 @@ ACLPY_INLINE void fused_lines_run_as_(const aclpy_fused *f, int64_t begin, int64
       const int64_t m = aclpy_min_i64(ACLPY_PART, n - at);
       if (!direct && more) fused_ring_fill_(f, &ring, row + 1, at, m);
       fused_part_(next + at, x + at, own + at, m, shift, &before, at, fused_writer_room_(&w), &sums, &w.drain,
-                  direct && f->streaming, logarithm);
+                  direct && f->far, logarithm);
       if (before.held != NULL) fused_writer_add_(f, &w, m);
     }
     max = v32_hmax(v32_max(v32_max(sums.max[0], sums.max[1]), v32_max(sums.max[2], sums.max[3])));

@@ -24,7 +24,8 @@ typedef struct aclpy_fused {
   const unsigned char *x;
   unsigned char *y;
   int64_t from, to; /* bytes of an element of x and y */
-  int streaming;
+  int streaming;    /* past the caches */
+  int far;          /* more than the second-level cache holds */
 } aclpy_fused;
 
 /* Post operations and store of elements [index, index + n). */

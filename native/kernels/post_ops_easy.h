@@ -50,10 +50,7 @@ ACLPY_INLINE void aclpy_post_ease(aclpy_post_step *step) {
   step->operand.value = 1.0f / step->operand.value;
 }
 
-ACLPY_INLINE v32 aclpy_easy_clip_(v32 t, v32 low, v32 high) {
-  const v32 up = v32_pick_greater(t, low, t, low);
-  return v32_pick_greater(up, high, high, up);
-}
+ACLPY_INLINE v32 aclpy_easy_clip_(v32 t, v32 low, v32 high) { return v32_smaller(high, v32_larger(t, low)); }
 
 /* `count` vectors from t[i] on through one step. */
 #define ACLPY_EASY_EACH_(expression)    \
@@ -84,9 +81,9 @@ ACLPY_INLINE void aclpy_easy_step_(const aclpy_post_step *step, v32 *v, int64_t 
     case ACLPY_POST_MUL:
       ACLPY_EASY_OPERAND_(v32_mul(t, s));
     case ACLPY_POST_MAX:
-      ACLPY_EASY_OPERAND_(v32_pick_greater(t, s, t, s));
+      ACLPY_EASY_OPERAND_(v32_larger(t, s));
     case ACLPY_POST_MIN:
-      ACLPY_EASY_OPERAND_(v32_pick_greater(s, t, t, s));
+      ACLPY_EASY_OPERAND_(v32_smaller(t, s));
     case ACLPY_POST_DIV:
       ACLPY_EASY_OPERAND_(v32_div(t, s));
     case ACLPY_POST_SUB:

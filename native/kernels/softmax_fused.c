@@ -69,6 +69,7 @@ static void run_(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int
   f.to = aclpy_type_bytes(f.post.target);
   const int64_t bytes = f.g.outer * f.g.n * f.g.inner * (f.from + f.to);
   f.streaming = f.x != f.y && aclpy_whole_bytes(args, bytes) > aclpy_cache_bytes_last_level();
+  f.far = bytes > 2 * aclpy_cache_bytes_l2();
   switch (f.g.mode) {
     case ACLPY_LINES:
       lines_run_(&f, begin, end, scratch);

@@ -49,6 +49,8 @@ ACLPY_INLINE double v64_first(v64 v) { return v.lane[0]; }
 ACLPY_INLINE v32 v32_pick_greater(v32 x, v32 limit, v32 a, v32 b) {
   ACLPY_EACH_(v32, x.lane[i] > limit.lane[i] ? a.lane[i] : b.lane[i]);
 }
+ACLPY_INLINE v32 v32_larger(v32 a, v32 b) { return v32_pick_greater(a, b, a, b); }
+ACLPY_INLINE v32 v32_smaller(v32 a, v32 b) { return v32_pick_greater(b, a, a, b); }
 ACLPY_INLINE int v32_any_greater(v32 x, v32 limit) {
   int any = 0;
   for (int i = 0; i < v32_LANES; ++i) any |= x.lane[i] > limit.lane[i];

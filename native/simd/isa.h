@@ -4,6 +4,7 @@
  * Every vocabulary offers the same names, so that a kernel is written once:
  *   v32 / v64           a vector of float / double, v32_LANES / v64_LANES of them
  *   v32_set1 load store stream add sub mul div fma fnma max min pick_greater any_greater hsum hmax first scale
+ *   v32_larger smaller      a > b ? a : b, a < b ? a : b on every ISA: b where either is NaN
  *   ld_<t> ldn_<t> st_<t> stn_<t> nt_<t>   memory <-> vector for t = f32 f16 bf16 f64: whole vector, the first n lanes
  *                       (the rest filled), whole vector past the caches (aligned to a whole vector)
  * max(a, b) and min(a, b) give b where either is NaN on x86 (NEON: NaN); callers must be right with both.

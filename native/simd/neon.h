@@ -103,6 +103,8 @@ ACLPY_INLINE v64 v64_significand(v64 x) {
 }
 /* a where x > limit, else b. */
 ACLPY_INLINE v32 v32_pick_greater(v32 x, v32 limit, v32 a, v32 b) { return vbslq_f32(vcgtq_f32(x, limit), a, b); }
+ACLPY_INLINE v32 v32_larger(v32 a, v32 b) { return v32_pick_greater(a, b, a, b); }
+ACLPY_INLINE v32 v32_smaller(v32 a, v32 b) { return v32_pick_greater(b, a, a, b); }
 ACLPY_INLINE int v32_any_greater(v32 x, v32 limit) { return vmaxvq_u32(vcgtq_f32(x, limit)) != 0; }
 ACLPY_INLINE v64 v64_pick_greater(v64 x, v64 limit, v64 a, v64 b) { return vbslq_f64(vcgtq_f64(x, limit), a, b); }
 

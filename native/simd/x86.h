@@ -17,6 +17,10 @@ ACLPY_INLINE v32 v32_div(v32 a, v32 b) { return ACLPY_PS(_div)(a, b); }
 ACLPY_INLINE v32 v32_max(v32 a, v32 b) { return ACLPY_PS(_max)(a, b); }
 ACLPY_INLINE v32 v32_min(v32 a, v32 b) { return ACLPY_PS(_min)(a, b); }
 
+/* a > b ? a : b and a < b ? a : b: b where there is no answer. */
+ACLPY_INLINE v32 v32_larger(v32 a, v32 b) { return ACLPY_PS(_max)(a, b); }
+ACLPY_INLINE v32 v32_smaller(v32 a, v32 b) { return ACLPY_PS(_min)(a, b); }
+
 ACLPY_INLINE v64 v64_set1(double x) { return ACLPY_PD(_set1)(x); }
 ACLPY_INLINE v64 v64_load(const double *p) { return ACLPY_PD(_loadu)(p); }
 ACLPY_INLINE void v64_store(double *p, v64 v) { ACLPY_PD(_storeu)(p, v); }

@@ -310,13 +310,16 @@ static void check_refusals_(const aclpy_kernel *k) {
 }
 
 int main(void) {
+  /* Few shapes that still go every way, for emulated processors: KERNEL_SHAPES=few. */
+  const char *wanted = getenv("KERNEL_SHAPES");
+  const int few = wanted != NULL && strcmp(wanted, "few") == 0;
   int tested = 0;
   for (size_t index = 0;; ++index) {
     const aclpy_kernel *k = aclpy_kernel_at(index);
     if (k == NULL) break;
     if (strcmp(k->name, "softmax_fused") != 0 || isa_bit(k) == 0) continue;
     ++tested;
-    for (size_t s = 0; s < sizeof shapes_ / sizeof shapes_[0]; ++s) check_shape_(k, &shapes_[s]);
+    for (size_t s = few; s < sizeof shapes_ / sizeof shapes_[0]; s += few ? 3 : 1) check_shape_(k, &shapes_[s]);
     check_refusals_(k);
   }
   CHECK(tested >= 1, "no kernel found");
