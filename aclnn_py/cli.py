@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.box import MINIMAL
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from aclnn_native import ffi, lib
@@ -27,7 +28,7 @@ from aclnn_py.core.dtype import as_dtype
 from aclnn_py.core.soc import SOC_PROFILES
 from aclnn_py.dialects.facts import FAMILIES
 from aclnn_py.dialects.facts import table as side_by_side
-from aclnn_py.support import setting_rows, support_rows
+from aclnn_py.support import gpu_lines, setting_rows, support_rows
 from aclnn_py.twophase import dialect_operators, explain, operators
 from aclnn_runtime import AclError
 from aclnn_runtime.device import device_count
@@ -86,7 +87,7 @@ def _operator(_: click.Context, param: click.Parameter, value: str) -> object:
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(version("aclnn-py"), prog_name="aclnn-py")
 def main() -> None:
-    """Ascend's two-phase operator API on this machine's CPU."""
+    """Ascend's two-phase operator API on this machine's CPU, or on its GPU."""
     try:
         settings.current()
     except AclError as error:
@@ -103,6 +104,8 @@ def info() -> None:
     table = Table.grid(padding=(0, 2))
     for name, value in _facts():
         table.add_row(name, value)
+    for line in gpu_lines():
+        table.add_row("GPU", escape(line))
     for variable, value, _ in setting_rows(settings.current()):
         table.add_row(variable, value)
     _console().print(table)

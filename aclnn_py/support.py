@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from aclnn_py.core.dtype import by_name
 from aclnn_py.core.soc import SOC_PROFILES
 from aclnn_py.twophase import operators
+from aclnn_runtime import AclError
+from aclnn_runtime.cuda_device import describe_devices
 
 if TYPE_CHECKING:
     from aclnn_py.core.settings import Settings
     from aclnn_py.core.spec import OpSpec, TensorParam
 
-__all__ = ["OperatorSupport", "setting_rows", "support_rows"]
+__all__ = ["OperatorSupport", "gpu_lines", "setting_rows", "support_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,15 @@ class OperatorSupport:
 def support_rows() -> list[OperatorSupport]:
     """Every operator, in the order of its name."""
     return [_row(operators[name]) for name in sorted(operators)]
+
+
+def gpu_lines() -> list[str]:
+    """The CUDA devices, or in a line why there are none; imports CuPy where it is installed."""
+    try:
+        return describe_devices()
+    except AclError as error:
+        got = getattr(error, "got", "") or str(error)
+        return [f"none: {got}; {error.hint}"]
 
 
 def setting_rows(settings: Settings) -> list[tuple[str, str, str]]:

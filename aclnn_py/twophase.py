@@ -16,7 +16,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from aclnn_native import calls, lib
-from aclnn_py.backends import BACKENDS, NativePlan, operator_id
+from aclnn_py.backends import BACKENDS, GPU_BACKENDS, NativePlan, operator_id
 from aclnn_py.core import settings
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
 from aclnn_py.core.executor import Executor
@@ -51,7 +51,9 @@ __all__ = [
 
 _PLANS_KEPT: Final = 4096
 # The NumPy backend joins no chain, so it needs no shape.
-_FILLERS: Final = cast("Mapping[str, Filler]", {backend.name: backend for backend in BACKENDS})
+_FILLERS: Final = cast(
+    "Mapping[str, Filler]", {one.name: one for one in (*BACKENDS, *GPU_BACKENDS)}
+)
 
 
 class _Operators(Mapping[str, "OpSpec"]):
@@ -331,6 +333,7 @@ def make_plan(spec: OpSpec, descs: Sequence[TensorDesc | None], values: Sequence
         As the operator's checks say.
     """
     now = settings.current()
+    device = next((desc.device for desc in descs if desc is not None), "cpu")
     problem = Problem(
         spec=spec,
         tensors={param.name: desc for param, desc in zip(spec.tensors, descs, strict=True)},
@@ -339,9 +342,10 @@ def make_plan(spec: OpSpec, descs: Sequence[TensorDesc | None], values: Sequence
         },
         profile=now.profile,
         strict=now.strict,
-        fuse=now.fuse,
+        fuse=now.fuse and device == "cpu",
     )
-    allowed = BACKENDS if now.fallback == "allow" else BACKENDS[:1]
+    known = BACKENDS if device == "cpu" else GPU_BACKENDS
+    allowed = known if now.fallback == "allow" else known[:1]
     plan = planner.make_plan(problem, allowed)
     if now.explain:
         sys.stderr.write(explain_plan(plan, refusals=now.explain > 1) + "\n")

@@ -23,6 +23,7 @@ assert lib.ACLPY_BASE_WORKSPACE == WORKSPACE  # operands go over as they are
 _CAPTURED: Final[int] = lib.ACLPY_SLOT_CAPTURED
 _WRITTEN: Final[int] = lib.ACLPY_SLOT_WRITTEN
 _UNUSED: Final[int] = lib.ACLPY_SLOT_UNUSED
+_ALIGNMENT: Final[int] = lib.ACLPY_SLOT_ALIGNMENT
 
 
 class Filler(Protocol):
@@ -65,10 +66,12 @@ class NativePlan:
         desc.op = operator_id(plan.operator)
         desc.flags = lib.ACLPY_PLAN_VENDOR_CACHEABLE if plan.vendor_cacheable else 0
         desc.flags |= 0 if plan.not_repeatable else lib.ACLPY_PLAN_REPEATABLE
+        foreign = any(choice.backend == "cuda" for choice in plan.choices)
+        desc.flags |= lib.ACLPY_PLAN_FOREIGN if foreign else 0
         desc.workspace_bytes = plan.workspace_bytes
         if plan.not_repeatable:
             desc.refusal = _text(plan.not_repeatable, keep)
-        desc.n_slots, desc.slots = len(plan.slots), _slots(plan.slots, keep)
+        desc.n_slots, desc.slots = len(plan.slots), _slots(plan.slots, keep, aligned=foreign)
         desc.n_steps, desc.steps = len(plan.steps), _steps(plan, fillers, keep)
         hazards = ffi.new("aclpy_hazard[]", plan.hazards)
         desc.n_hazards, desc.hazards = len(plan.hazards), hazards
@@ -99,9 +102,15 @@ def _name(name: str) -> Any:
     return ffi.new("char[]", name.encode())
 
 
-def _slots(slots: tuple[Slot, ...], keep: list[object]) -> Any:
+def _slots(slots: tuple[Slot, ...], keep: list[object], *, aligned: bool) -> Any:
     rows = [
-        (_name(slot.name), slot.low_bytes, slot.high_bytes, _flags(slot), _text(slot.about, keep))
+        (
+            _name(slot.name),
+            slot.low_bytes,
+            slot.high_bytes,
+            _flags(slot, aligned),
+            _text(slot.about, keep),
+        )
         for slot in slots
     ]
     array = ffi.new("aclpy_slot_desc[]", rows)
@@ -109,9 +118,10 @@ def _slots(slots: tuple[Slot, ...], keep: list[object]) -> Any:
     return array
 
 
-def _flags(slot: Slot) -> int:
+def _flags(slot: Slot, aligned: bool) -> int:
     flags = _CAPTURED if slot.captured else 0
     flags |= _WRITTEN if slot.written else 0
+    flags |= slot.itemsize << _ALIGNMENT if aligned else 0
     return flags if slot.used else flags | _UNUSED
 
 

@@ -14,7 +14,7 @@ from aclnn_py.core.format import PRIVATE_FORMATS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["TensorDesc", "row_major_strides"]
+__all__ = ["TensorDesc", "device_of_layout", "row_major_strides"]
 
 
 def row_major_strides(shape: Sequence[int]) -> tuple[int, ...]:
@@ -26,6 +26,11 @@ def row_major_strides(shape: Sequence[int]) -> tuple[int, ...]:
         step *= size
     strides.reverse()
     return tuple(strides)
+
+
+def device_of_layout(layout: int) -> str:
+    """Kind of device of an interned layout: the native library numbers the two kinds apart."""
+    return "cuda" if layout & 1 else "cpu"
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,8 @@ class TensorDesc:
     dtype_value, format_value : int
         Numbers of ``aclDataType`` and ``aclFormat``, possibly without a name: creation checks
         nothing, the planner does.
+    device : str
+        Kind of device that the memory belongs to: ``"cpu"`` or ``"cuda"``.
     """
 
     shape: tuple[int, ...]
@@ -51,6 +58,7 @@ class TensorDesc:
     storage_shape: tuple[int, ...]
     dtype_value: int
     format_value: int = 2
+    device: str = "cpu"
 
     @classmethod
     def dense(cls, shape: Sequence[int], dtype: DType) -> TensorDesc:

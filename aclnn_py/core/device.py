@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aclnn_native import lib
+from aclnn_native import ffi, lib
 from aclnn_py.core.arguments import integers
 from aclnn_py.core.desc import TensorDesc
 from aclnn_py.core.dtype import DType, aclDataType, as_dtype
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
 from aclnn_py.core.tensor import Tensor, create_tensor
+from aclnn_runtime import AclError, aclrtMemcpyKind, raise_last
 from aclnn_runtime import Device as RuntimeDevice
-from aclnn_runtime import aclrtMemcpyKind, raise_last
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +31,8 @@ __all__ = ["Device"]
 class Device(RuntimeDevice):
     """A device: its memory, streams, events and tensors.
 
-    ``Device(0)`` is ``Device("cpu:0")``, the primary context of the first emulated device. It
+    ``Device(0)`` is ``Device("cpu:0")``, the primary context of the first emulated device, and
+    ``Device("cuda:0")`` that of the first NVIDIA GPU. It
     needs neither ``aclInit`` nor ``aclrtSetDevice`` and never changes the thread's current
     context.
     """
@@ -58,7 +59,8 @@ class Device(RuntimeDevice):
         AclnnError
             161002 for a type that has no place in the dtype table.
         """
-        source = _values("Device.tensor", "array", array, lambda: np.asarray(array))
+        found = _from_gpu(array)
+        source = _values("Device.tensor", "array", array, lambda: np.asarray(found))
         row = _dtype("Device.tensor", source.dtype if dtype is None else dtype)
         cast = _values(
             "Device.tensor", "array", array, lambda: source.astype(row.numpy, copy=False)
@@ -67,6 +69,41 @@ class Device(RuntimeDevice):
         tensor = self._allocate("Device.tensor", source.shape, row)
         self._write(tensor, dense)
         return tensor
+
+    def from_dlpack(self, array: object) -> Tensor:
+        """A tensor over a GPU array of another library, without a copy.
+
+        Parameters
+        ----------
+        array : array
+            On this device, with ``__dlpack__`` or ``__cuda_array_interface__``: of CuPy, PyTorch,
+            Numba. What is queued on it is waited for.
+
+        Returns
+        -------
+        Tensor
+            Shares the memory and keeps the array alive, as queued work on it does.
+
+        Raises
+        ------
+        AclError
+            207000 on an emulated device; 107000 for an array that is not on this one.
+        """
+        context = self._context("Device.from_dlpack")
+        if self.kind != "cuda":
+            raise AclError.build(
+                207000,
+                function="Device.from_dlpack",
+                argument="self",
+                what="does not share the memory of other libraries",
+                got=repr(self),
+                expected="a CUDA device",
+                fix="copy the array with Device.tensor()",
+            )
+        from aclnn_py.core import cuda_arrays  # noqa: PLC0415  # only for GPUs
+
+        desc, address, owner = cuda_arrays.borrow(context, self.index, array)
+        return create_tensor(desc, _Borrowed(address, owner, self))
 
     def empty(self, shape: Sequence[int] | int, dtype: AnyDType = "float32") -> Tensor:
         """A contiguous tensor with undefined content.
@@ -126,6 +163,35 @@ class Device(RuntimeDevice):
             )
             if status:
                 raise_last(status)
+
+
+def _from_gpu(array: object) -> Any:
+    """A host copy of another library's GPU array; anything else as it is."""
+    if not hasattr(type(array), "__cuda_array_interface__"):
+        return array
+    from aclnn_py.core import cuda_arrays  # noqa: PLC0415  # only for GPUs
+
+    return cuda_arrays.to_host(array) if cuda_arrays.on_gpu(array) else array
+
+
+class _Borrowed:
+    """Another library's memory under a tensor: its address, and the last word about it."""
+
+    __slots__ = ("_address", "_identity", "_keep")
+
+    def __init__(self, address: int, owner: object, device: Device) -> None:
+        info = ffi.new("aclpy_memory_info *")
+        lib.aclpy_memory_query(address, info)
+        self._address = address
+        self._identity = int(info.identity) if info.base == address else 0
+        self._keep = (owner, device)
+
+    def __int__(self) -> int:
+        return self._address
+
+    def __del__(self) -> None:
+        if self._identity:
+            lib.aclpy_memory_discard(self._address, self._identity)
 
 
 def _values(

@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["export_dlpack"]
+__all__ = ["export_dlpack", "mark_bfloat16"]
 
 _BFLOAT_CODE = 4
 
@@ -41,6 +41,11 @@ def export_dlpack(array: np.ndarray[Any, Any], options: Mapping[str, Any]) -> ob
     capsule = array.view(np.uint16).__dlpack__(
         **{name: value for name, value in options.items() if name in {"stream", "dl_device"}}
     )
+    return mark_bfloat16(capsule)
+
+
+def mark_bfloat16(capsule: object) -> object:
+    """Correct the type of a capsule that was made of bfloat16 values as uint16."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype = ctypes.c_void_p
     pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)

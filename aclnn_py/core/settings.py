@@ -25,6 +25,11 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    backend: Literal["cpu", "cuda"] = Field(
+        default="cpu",
+        alias="ACLNN_PY_BACKEND",
+        description="cuda makes NVIDIA GPUs, through CuPy, the devices of every name and number.",
+    )
     soc: str = Field(
         default=DEFAULT_SOC,
         alias="ACLNN_PY_SOC",

@@ -10,7 +10,7 @@ import numpy as np
 from aclnn_native import ffi, lib
 from aclnn_runtime import AclError
 
-__all__ = ["shared_bytes"]
+__all__ = ["held_bytes", "shared_bytes"]
 
 
 class _SharedBytes:
@@ -39,6 +39,17 @@ def shared_bytes(function: str, address: int, nbytes: int) -> np.ndarray[Any, An
     AclError
         107000 where they do not lie inside one live allocation.
     """
+    return np.asarray(held_bytes(function, address, nbytes))
+
+
+def held_bytes(function: str, address: int, nbytes: int) -> object:
+    """An owner of a live allocation with the bytes [address, address + nbytes).
+
+    Raises
+    ------
+    AclError
+        107000 where they do not lie inside one live allocation.
+    """
     info = ffi.new("aclpy_memory_info *")
     if 0 <= address < 2**64:
         lib.aclpy_memory_query(address, info)
@@ -55,4 +66,4 @@ def shared_bytes(function: str, address: int, nbytes: int) -> np.ndarray[Any, An
             expected="memory that is still allocated and large enough",
             fix="free memory after the last use of its tensors; check shape and offset",
         )
-    return np.asarray(_SharedBytes(base, address, nbytes))
+    return _SharedBytes(base, address, nbytes)

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsInt
 
 import numpy as np
 
 from aclnn_native import ffi, lib
 from aclnn_py.core.arguments import integer, integers
-from aclnn_py.core.desc import TensorDesc, row_major_strides
+from aclnn_py.core.desc import TensorDesc, device_of_layout, row_major_strides
 from aclnn_py.core.dlpack import export_dlpack
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
 from aclnn_py.core.format import aclFormat
@@ -109,6 +110,10 @@ class Tensor(HandleNoun):
         raw = 0 if address is None else int(address)
         _check(lib.aclpy_tensor_set_address(self._handle, raw))
         self._buffer = address
+        layout = ffi.new("uint64_t *")
+        _check(lib.aclpy_tensor_layout(self._handle, layout))
+        self._layout = int(layout[0])
+        self._desc = _placed(self._desc, self._layout)
 
     def view(
         self,
@@ -175,6 +180,8 @@ class Tensor(HandleNoun):
         AclError
             The failure of such a task; 107000 where the memory is gone.
         """
+        if self._desc.device != "cpu":
+            return self._fetched()
         return np.array(self._host_view("Tensor.numpy"))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -183,11 +190,22 @@ class Tensor(HandleNoun):
 
     def __dlpack__(self, **options: Any) -> object:
         """Share the memory with another library; waits for queued work on it first."""
+        if self._desc.device != "cpu":
+            capsule: object = _cuda().export(self, options)
+            return capsule
         return export_dlpack(self._host_view("Tensor.__dlpack__"), options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """DLPack's device: (1, 0) is the CPU."""
-        return 1, 0
+        """DLPack's device: (1, 0) is the CPU, (2, n) is ``cuda:n``."""
+        return (1, 0) if self._desc.device == "cpu" else (2, int(_cuda().device_of(self)))
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The memory for CuPy, Numba and others; waits for queued work on it first."""
+        if self._desc.device == "cpu":
+            raise AttributeError("__cuda_array_interface__")
+        found: dict[str, Any] = _cuda().interface(self)
+        return found
 
     def close(self) -> None:
         """Destroy the tensor, not its memory; a second call does nothing."""
@@ -207,14 +225,25 @@ class Tensor(HandleNoun):
         state = "" if self._open else ", closed"
         return f"<Tensor {self._desc.dtype} {list(self.shape)}{state}>"
 
-    def _host_view(self, function: str) -> np.ndarray[Any, Any]:
+    def _span(self) -> tuple[int, int]:
+        """First byte of the view and its extent [bytes], from the start of the storage."""
+        low, high = (edge * self.dtype.itemsize for edge in self._desc.extent)
+        return low, high - low
+
+    def _fetched(self) -> np.ndarray[Any, Any]:
+        """A copy of a device's memory that no processor can read."""
         desc, dtype = self._desc, self.dtype
-        address = self.data_ptr
         if desc.is_empty:
-            return np.empty(desc.shape, dtype=dtype)
-        low, high = (edge * dtype.itemsize for edge in desc.extent)
-        raw = shared_bytes(function, address + low, high - low)
-        _check(lib.aclpy_memory_wait(address), AclError)
+            return np.empty(desc.shape, dtype)
+        low, nbytes = self._span()
+        raw = np.empty(nbytes, np.uint8)
+        _check(lib.aclpy_memory_wait(self.data_ptr), AclError)
+        _check(lib.aclpy_memory_fetch(self.data_ptr + low, raw.ctypes.data, nbytes), AclError)
+        return np.array(self._over(raw, low))
+
+    def _over(self, raw: np.ndarray[Any, Any], low: int) -> np.ndarray[Any, Any]:
+        """The view over bytes of its storage that begin at `low`."""
+        desc, dtype = self._desc, self.dtype
         strides = row_major_strides(desc.shape) if desc.is_contiguous else desc.strides
         start = desc.offset * dtype.itemsize - low
         # NumPy wants strides within bounds along axes of one element, too; they move nothing.
@@ -225,8 +254,17 @@ class Tensor(HandleNoun):
         view: np.ndarray[Any, Any] = np.ndarray(desc.shape, dtype, raw, start, steps)
         return view
 
+    def _host_view(self, function: str) -> np.ndarray[Any, Any]:
+        address = self.data_ptr
+        if self._desc.is_empty:
+            return np.empty(self._desc.shape, dtype=self.dtype)
+        low, nbytes = self._span()
+        raw = shared_bytes(function, address + low, nbytes)
+        _check(lib.aclpy_memory_wait(address), AclError)
+        return self._over(raw, low)
 
-def create_tensor(desc: TensorDesc, data: Buffer | int | None = None) -> Tensor:
+
+def create_tensor(desc: TensorDesc, data: SupportsInt | None = None) -> Tensor:
     """A tensor over `data`; validates nothing, as the C creator (reference 3.1)."""
     return _make(desc, 0 if data is None else int(data), data)
 
@@ -254,9 +292,22 @@ def _make(desc: TensorDesc, address: int, owner: object) -> Tensor:
     tensor._open = True  # noqa: SLF001  # the one maker of tensors
     tensor._handle = int(handle[0])  # noqa: SLF001
     tensor._layout = int(layout[0])  # noqa: SLF001
-    tensor._desc = desc  # noqa: SLF001
+    tensor._desc = _placed(desc, int(layout[0]))  # noqa: SLF001
     tensor._buffer = owner  # noqa: SLF001
     return tensor
+
+
+def _cuda() -> Any:
+    """What GPU memory needs; nothing of it is loaded for other tensors."""
+    from aclnn_py.core import cuda_arrays  # noqa: PLC0415  # see above
+
+    return cuda_arrays
+
+
+def _placed(desc: TensorDesc, layout: int) -> TensorDesc:
+    """The description with the device of the memory, which the layout's number tells."""
+    device = device_of_layout(layout)
+    return desc if desc.device == device else replace(desc, device=device)
 
 
 def _check(status: int, error: type[AclError] = AclnnError) -> None:

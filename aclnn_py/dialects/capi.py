@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aclnn_native import ffi, lib
 from aclnn_py.core import settings
-from aclnn_py.core.desc import TensorDesc
+from aclnn_py.core.desc import TensorDesc, device_of_layout
 from aclnn_py.core.errors import INNER
 from aclnn_py.twophase import operator
 from aclnn_runtime import AclError, AclnnError, raise_last
@@ -76,7 +76,7 @@ class Face:
         pairs = count * (count - 1) // 2
         found = self._operator.entry_of(
             layouts,
-            [_describe(int(handles[i])) for i in range(count)],
+            [_describe(int(handles[i]), layouts[i]) for i in range(count)],
             values,
             [bool(same_bits >> bit & 1) for bit in range(pairs)],
         )
@@ -86,7 +86,7 @@ class Face:
         return found
 
 
-def _describe(handle: int) -> TensorDesc | None:
+def _describe(handle: int, layout: int) -> TensorDesc | None:
     if not handle:
         return None
     raw = ffi.new("aclpy_tensor_desc *")
@@ -101,6 +101,7 @@ def _describe(handle: int) -> TensorDesc | None:
         tuple(raw.storage_dims[0:storage]),
         raw.dtype,
         raw.format,
+        device_of_layout(layout),
     )
 
 

@@ -42,6 +42,8 @@ class Slot(NamedTuple):
         Whether some step touches it.
     about : str
         Type and shape, ``"FLOAT [8, 32]"``, for timelines.
+    itemsize : int
+        Of an element, which some devices want its address to be a multiple of [bytes].
     """
 
     name: str
@@ -51,6 +53,7 @@ class Slot(NamedTuple):
     written: bool
     used: bool
     about: str
+    itemsize: int = 0
 
 
 class Plan(NamedTuple):
@@ -197,7 +200,8 @@ def _slots(problem: Problem, steps: tuple[Step, ...], captured: set[int]) -> tup
             shape, text = desc.shape, shape_text(desc.shape)
         about = "" if desc is None else f"{desc.dtype.name} {text}"
         uses = (index in captured, index in written, index in touched)
-        rows.append(Slot(param.name, low, high, *uses, about))
+        itemsize = 0 if desc is None else desc.dtype.itemsize
+        rows.append(Slot(param.name, low, high, *uses, about, itemsize))
     return tuple(rows)
 
 

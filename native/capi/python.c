@@ -14,6 +14,7 @@
 
 #include "aclpy_status.h"
 #include "capi.h"
+#include "foreign.h"
 #include "interpreter.h"
 
 static _Atomic(aclpy_planner) planner_;
@@ -166,3 +167,10 @@ aclpy_planner capi_planner(const char *function) {
   }
   return planner;
 }
+
+/* A device that Python implements, before any plan is needed: with ACLNN_PY_BACKEND=cuda. */
+static int32_t start_backend_(const char *function) {
+  return capi_planner(function) == NULL ? aclpy_error_last()->status : ACLPY_ACL_SUCCESS;
+}
+
+__attribute__((constructor)) static void offer_(void) { eng_foreign_starter_install(start_backend_); }

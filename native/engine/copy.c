@@ -9,6 +9,7 @@
 #include "capture.h"
 #include "context.h"
 #include "failure.h"
+#include "foreign.h"
 #include "memory.h"
 #include "stream.h"
 
@@ -38,7 +39,7 @@ int32_t aclpy_memcpy(aclpy_handle ctx, uintptr_t dst, size_t dst_max, uintptr_t 
   struct eng_end from = {.name = "src", .address = src, .span = count};
   status = eng_ends_find(&to, &from, context->device, function);
   if (status == ACLPY_ACL_SUCCESS) {
-    memmove((void *)dst, (const void *)src, count);
+    status = eng_bytes_move(to.memory, from.memory, dst, src, count);
     eng_ends_release(&to, &from);
   }
   eng_release(&context->head);
@@ -82,7 +83,9 @@ static int32_t copy_in_stream_(struct eng_stream *stream, struct eng_end *dst, s
   }
   /* Pageable host memory may be gone when the task runs: wait for the stream and copy now, as the hardware does. */
   status = eng_stream_settle(stream, function);
-  if (status == ACLPY_ACL_SUCCESS) memmove((void *)dst->address, (const void *)src->address, count);
+  if (status == ACLPY_ACL_SUCCESS) {
+    status = eng_bytes_move(dst->memory, src->memory, dst->address, src->address, count);
+  }
   return status;
 }
 

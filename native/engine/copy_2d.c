@@ -97,7 +97,7 @@ int32_t aclpy_memcpy_2d(aclpy_handle ctx, uintptr_t dst, size_t dst_pitch, uintp
                           "one end on the host and one on the device",
                           "use aclrtMemcpy2dAsync and synchronise the stream", "a rectangle from device to device");
     } else {
-      eng_copy_2d(&what);
+      status = eng_copy_2d(&what, ends[0].memory, ends[1].memory);
     }
     eng_ends_release(&ends[0], &ends[1]);
   }
@@ -113,7 +113,7 @@ static int32_t in_stream_(struct eng_stream *stream, const struct eng_transfer *
   if (real == ENG_HOST_TO_HOST) return eng_refuse_host_to_host(what->function);
   if (ends[0].memory != NULL && ends[1].memory != NULL) return eng_transfer_queue(stream, what, NULL, ends, 2);
   status = eng_stream_settle(stream, what->function); /* as aclrtMemcpyAsync with pageable memory */
-  if (status == ACLPY_ACL_SUCCESS) eng_copy_2d(what);
+  if (status == ACLPY_ACL_SUCCESS) status = eng_copy_2d(what, ends[0].memory, ends[1].memory);
   return status;
 }
 

@@ -9,6 +9,7 @@
 #include "context.h"
 #include "copy.h"
 #include "failure.h"
+#include "foreign.h"
 #include "fault.h"
 #include "memory.h"
 #include "stream.h"
@@ -113,11 +114,13 @@ static int32_t find_(const struct batch_ *batch, int32_t device, struct eng_end 
   return ACLPY_ACL_SUCCESS;
 }
 
-static void copy_now_(const struct batch_ *batch) {
-  for (size_t i = 0; i < batch->n; i++) {
+static int32_t copy_now_(const struct batch_ *batch, const struct eng_end *ends) {
+  int32_t status = ACLPY_ACL_SUCCESS;
+  for (size_t i = 0; i < batch->n && status == ACLPY_ACL_SUCCESS; i++) {
     const aclpy_copy *copy = &batch->copies[i];
-    if (copy->count > 0) memmove((void *)copy->dst, (const void *)copy->src, copy->count);
+    status = eng_bytes_move(ends[2 * i].memory, ends[2 * i + 1].memory, copy->dst, copy->src, copy->count);
   }
+  return status;
 }
 
 /* One task for those whose host side is pinned; with pageable memory the stream is waited for, as always. */
@@ -134,7 +137,7 @@ static int32_t in_stream_(struct eng_stream *stream, const struct batch_ *batch,
     return eng_transfer_queue(stream, &what, pieces, ends, 2 * batch->n);
   }
   int32_t status = eng_stream_settle(stream, batch->function);
-  if (status == ACLPY_ACL_SUCCESS) copy_now_(batch);
+  if (status == ACLPY_ACL_SUCCESS) status = copy_now_(batch, ends);
   return status;
 }
 
@@ -146,7 +149,7 @@ static int32_t run_(const struct batch_ *batch, struct eng_stream *stream, int32
   int32_t status = find_(batch, device, ends);
   if (status == ACLPY_ACL_SUCCESS) {
     if (stream == NULL) {
-      copy_now_(batch);
+      status = copy_now_(batch, ends);
     } else {
       status = in_stream_(stream, batch, ends, (struct eng_piece *)(ends + 2 * batch->n));
     }

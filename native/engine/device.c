@@ -14,6 +14,7 @@
 #include "context.h"
 #include "exception.h"
 #include "failure.h"
+#include "foreign.h"
 #include "peer.h"
 #include "settings.h"
 #include "thread.h"
@@ -34,7 +35,8 @@ uint64_t eng_device_epoch(int32_t device) {
 }
 
 int32_t eng_device_check(int32_t device, const char *function, const char *argument) {
-  if (device >= 0 && device < eng_settings.devices) return ACLPY_ACL_SUCCESS;
+  if (device >= 0 && device < eng_settings.devices && !eng_settings.foreign) return ACLPY_ACL_SUCCESS;
+  if (eng_settings.foreign || device >= ACLPY_FOREIGN_FIRST) return eng_foreign_check(device, function, argument);
   return aclpy_fail(ACLPY_ACL_ERROR_RT_INVALID_DEVICEID, function, argument,
                     "a device from 0 to one below the device count",
                     eng_settings.devices == eng_settings.physical_devices
@@ -52,6 +54,10 @@ static struct eng_context *primary_(struct device_ *device, int32_t number, cons
 int32_t aclpy_device_count(uint32_t *count) {
   static const char function[] = "aclrtGetDeviceCount";
   if (count == NULL) return eng_fail_null(function, "count");
+  if (eng_settings.foreign) {
+    int32_t status = eng_foreign_load(function);
+    if (status != ACLPY_ACL_SUCCESS) return status;
+  }
   if (eng_settings.devices == 0) {
     return aclpy_fail(ACLPY_ACL_ERROR_RT_NO_DEVICE, function, "",
                       "device numbers in ascending order, each once, separated by commas, in ASCEND_RT_VISIBLE_DEVICES",

@@ -110,7 +110,8 @@ int32_t aclpy_sysparam_set(int32_t option, int64_t value);
 int32_t aclpy_sysparam_get(int32_t option, int64_t *value);
 int32_t aclpy_context_sysparam_set(aclpy_handle ctx, int32_t option, int64_t value);
 int32_t aclpy_context_sysparam_get(aclpy_handle ctx, int32_t option, int64_t *value);
-/* Limits of cores (kind 0 cube, 1 vector): of a device for the process, of a stream, and those that hold in a thread. */
+/* Limits of cores (kind 0 cube, 1 vector): of a device for the process, of a stream, and those that hold in a thread.
+ */
 int32_t aclpy_device_cores(int32_t device, int32_t kind, uint32_t *value);
 int32_t aclpy_device_cores_set(int32_t device, int32_t kind, uint32_t value);
 int32_t aclpy_device_cores_reset(int32_t device);
@@ -350,7 +351,8 @@ typedef struct aclpy_step_desc {
 enum {
   ACLPY_SLOT_CAPTURED = 1u << 0, /* a first, non-repeatable run uses the address read in phase 1 (contiguous out) */
   ACLPY_SLOT_WRITTEN = 1u << 1,
-  ACLPY_SLOT_UNUSED = 1u << 2 /* no step touches it (empty plans): never checked */
+  ACLPY_SLOT_UNUSED = 1u << 2, /* no step touches it (empty plans): never checked */
+  ACLPY_SLOT_ALIGNMENT = 8     /* from this bit on: what its address must be a multiple of [bytes]; 0: anything goes */
 };
 
 typedef struct aclpy_slot_desc {
@@ -369,7 +371,8 @@ typedef struct aclpy_hazard {
 
 enum {
   ACLPY_PLAN_VENDOR_CACHEABLE = 1u << 0, /* a completed run sets the thread's emulated vendor-cache flag */
-  ACLPY_PLAN_REPEATABLE = 1u << 1        /* aclSetAclOpExecutorRepeatable is allowed (unless a cache hit) */
+  ACLPY_PLAN_REPEATABLE = 1u << 1,       /* aclSetAclOpExecutorRepeatable is allowed (unless a cache hit) */
+  ACLPY_PLAN_FOREIGN = 1u << 2           /* its steps run on a foreign device, and on no other */
 };
 
 /* A chain: consecutive steps that may run block by block. A block is a range of rows, numbered by digits, the last of
@@ -478,6 +481,8 @@ int64_t aclpy_live_count(const char *kind);
 int32_t aclpy_fail_after(const char *what, int64_t n);
 
 #include "engine_order.h"
+
+#include "engine_device.h"
 
 #include "engine_bench.h"
 

@@ -8,6 +8,7 @@
 #include "capture.h"
 #include "event.h"
 #include "failure.h"
+#include "foreign.h"
 #include "marker.h"
 #include "schedule.h"
 #include "stream.h"
@@ -165,6 +166,15 @@ static int32_t time_of_(struct eng_event *event, const char *function, const cha
   return status;
 }
 
+/* By a foreign device's own clock. */
+static bool on_device_(struct eng_event *start, struct eng_event *end, float *ms) {
+  struct eng_marker *from = eng_event_latest(start), *to = eng_event_latest(end);
+  bool known = from != NULL && to != NULL && eng_foreign_elapsed(from, to, ms);
+  eng_marker_drop(from);
+  eng_marker_drop(to);
+  return known;
+}
+
 int32_t aclpy_event_elapsed_ms(aclpy_handle start, aclpy_handle end, float *ms) {
   static const char function[] = "aclrtEventElapsedTime";
   if (ms == NULL) return eng_fail_null(function, "ms");
@@ -175,7 +185,7 @@ int32_t aclpy_event_elapsed_ms(aclpy_handle start, aclpy_handle end, float *ms) 
   if (second != NULL) {
     status = time_of_(first, function, "startEvent", &from);
     if (status == ACLPY_ACL_SUCCESS) status = time_of_(second, function, "endEvent", &to);
-    if (status == ACLPY_ACL_SUCCESS) *ms = (float)((double)(to - from) * 1e-6);
+    if (status == ACLPY_ACL_SUCCESS && !on_device_(first, second, ms)) *ms = (float)((double)(to - from) * 1e-6);
     eng_release(&second->head);
   }
   if (first != NULL) eng_release(&first->head);

@@ -18,8 +18,8 @@ enum { FLAG_DEFAULT = 0, FLAG_EXTERNAL = 1 };
 
 /* Queues a WAIT or RECORD; takes over what it holds. A RECORD on an empty stream is done at once. */
 static int32_t queue_(struct eng_stream *stream, struct eng_task *task, const char *function) {
-  bool run_now = false;
-  int32_t status = eng_stream_submit(stream, task, function, task->kind == ENG_TASK_RECORD ? &run_now : NULL);
+  bool run_now = false, at_once = task->kind == ENG_TASK_RECORD && !stream->foreign; /* its own clock is better */
+  int32_t status = eng_stream_submit(stream, task, function, at_once ? &run_now : NULL);
   if (status == ACLPY_ACL_SUCCESS && !run_now) return status;
   if (run_now) (void)eng_task_run(stream, task);
   eng_task_drop(task);

@@ -9,6 +9,7 @@
 #include "aclpy_status.h"
 #include "executor.h"
 #include "failure.h"
+#include "foreign.h"
 #include "memory.h"
 #include "operator.h"
 #include "settings.h"
@@ -157,6 +158,15 @@ static uintptr_t address_now_(const struct call_ *call, int32_t slot) {
   return eng_tensor_address(binding->tensor);
 }
 
+/* A processor forgives an address in the middle of an element; another device stops there. */
+static int32_t check_alignment_(const struct call_ *call, const aclpy_slot_desc *desc, uintptr_t address) {
+  uintptr_t alignment = desc->flags >> ACLPY_SLOT_ALIGNMENT;
+  if (alignment <= 1 || address % alignment == 0) return ACLPY_ACL_SUCCESS;
+  return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, desc->name,
+                    "an address that is a multiple of the element size", "start the tensor at a whole element",
+                    "0x%" PRIxPTR " for elements of %" PRIuPTR " bytes", address, alignment);
+}
+
 static int32_t check_tensors_(const struct call_ *call) {
   const struct eng_plan *plan = call->plan;
   uintptr_t *address = eng_task_addresses(call->task);
@@ -167,6 +177,7 @@ static int32_t check_tensors_(const struct call_ *call) {
     uintptr_t first = address[slot] == 0 ? 0 : address[slot] + (uintptr_t)desc->low_bytes;
     uint64_t bytes = (uint64_t)desc->high_bytes - (uint64_t)desc->low_bytes;
     int32_t status = check_range_(call, desc->name, "a tensor's data", first, bytes);
+    if (status == ACLPY_ACL_SUCCESS) status = check_alignment_(call, desc, address[slot]);
     if (status != ACLPY_ACL_SUCCESS) return status;
   }
   int32_t status = check_workspace_apart_(call, address);
@@ -195,6 +206,16 @@ static int32_t launch_(const struct call_ *call, struct eng_stream *stream) {
   return ACLPY_ACL_SUCCESS; /* like any task's failure, it shows at the next synchronise */
 }
 
+/* After the tensors, whose refusal says more. */
+static int32_t check_device_(const struct call_ *call) {
+  bool foreign = (call->plan->flags & ACLPY_PLAN_FOREIGN) != 0;
+  if (call->device < 0 || foreign == eng_device_foreign(call->device)) return ACLPY_ACL_SUCCESS;
+  return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, "executor",
+                    "an executor planned for the stream's device", "plan again once the tensors have their memory",
+                    "a plan for %s on a stream of device %" PRId32, foreign ? "a CUDA device" : "an emulated device",
+                    call->device);
+}
+
 static int32_t check_and_launch_(struct call_ *call, aclpy_handle stream) {
   struct eng_task task;
   eng_task_init(&task, ENG_TASK_RUN, ENG_WORK_PLAN);
@@ -211,6 +232,7 @@ static int32_t check_and_launch_(struct call_ *call, aclpy_handle stream) {
   call->device = found == NULL ? -1 : found->device;
   int32_t status = check_workspace_(call);
   if (status == ACLPY_ACL_SUCCESS) status = check_tensors_(call);
+  if (status == ACLPY_ACL_SUCCESS) status = check_device_(call);
   if (status == ACLPY_ACL_SUCCESS && found == NULL) {
     (void)eng_error_keep(&stream_error);
     status = wrap_stream_status_(call, stream_status);

@@ -9,6 +9,7 @@
 #include "context.h"
 #include "copy.h"
 #include "failure.h"
+#include "foreign.h"
 #include "memory.h"
 #include "stream.h"
 #include "transfer.h"
@@ -23,7 +24,7 @@ int32_t aclpy_memset(aclpy_handle ctx, uintptr_t dst, size_t max, int32_t value,
   if (context == NULL) return status;
   struct eng_end to = {.name = "devPtr", .address = dst, .span = count};
   status = eng_end_find(&to, function);
-  if (status == ACLPY_ACL_SUCCESS) memset((void *)dst, value & 0xff, count);
+  if (status == ACLPY_ACL_SUCCESS) status = eng_bytes_set(to.memory, dst, value & 0xff, count);
   eng_end_release(&to);
   eng_release(&context->head);
   return status;
@@ -93,7 +94,7 @@ int32_t aclpy_memset_d32(aclpy_handle ctx, uintptr_t dst, size_t size, uint32_t 
   if (context == NULL) return status;
   struct eng_end to = {.name = "ptr", .address = dst, .span = count * sizeof(uint32_t)};
   status = find_known_(&to, function);
-  if (status == ACLPY_ACL_SUCCESS) eng_fill_d32(dst, value, count);
+  if (status == ACLPY_ACL_SUCCESS) status = eng_fill_d32(to.memory, dst, value, count);
   eng_end_release(&to);
   eng_release(&context->head);
   return status;

@@ -12,6 +12,7 @@
 #include "event.h"
 #include "failure.h"
 #include "fault.h"
+#include "foreign.h"
 #include "marker.h"
 #include "memory.h"
 #include "stream.h"
@@ -47,6 +48,8 @@ static void end_stream_(struct eng_stream *stream) {
 
 void eng_graph_dispose(void *object) {
   struct eng_graph *graph = object;
+  if (eng_device_foreign(graph->context->device))
+    eng_foreign_forget_graph(graph->context->device, graph->id << ENG_STRETCH_BITS);
   for (uint32_t i = 0; i < graph->n_nodes; i++) eng_task_drop(&graph->nodes[i].task);
   for (uint32_t i = 0; i < graph->n_slots; i++) eng_marker_drop(graph->slots[i].origin);
   for (uint32_t i = 0; i < graph->n_branches; i++) end_stream_(graph->branches[i].stream);

@@ -83,7 +83,7 @@ static struct eng_layout *find_or_add_(const int64_t *word, uint32_t words, uint
   if (!room_()) return NULL;
   struct eng_layout *layout = eng_object_alloc(sizeof(*layout) + bytes);
   if (layout == NULL) return NULL;
-  layout->id = ++ids_;
+  layout->id = ++ids_ << 1 | (uint64_t)(word[ENG_LAYOUT_FOREIGN] != 0);
   layout->hash = hash;
   layout->users = 1;
   layout->older = layout->newer = NULL;

@@ -8,17 +8,19 @@
 #include <stdint.h>
 
 struct eng_layout {
-  uint64_t id; /* never reused */
+  uint64_t id; /* never reused; odd when the memory is a foreign device's, for which calls are planned apart */
   uint64_t hash;
   uint32_t users;                   /* tensors; the rest below is under the table's lock, too */
   struct eng_layout *chain;         /* same bucket */
   struct eng_layout *older, *newer; /* list of unused ones */
   /* What counts as the description. */
   uint32_t words;
-  int64_t word[]; /* dtype, format, offset, view rank, storage rank, view dims, strides, storage dims */
+  int64_t word[]; /* dtype, format, offset, view rank, storage rank, foreign, view dims, strides, storage dims */
 };
 
-enum { ENG_LAYOUT_FIXED = 5, ENG_LAYOUT_WORDS = ENG_LAYOUT_FIXED + 3 * 25 };
+enum { ENG_LAYOUT_FIXED = 6, ENG_LAYOUT_WORDS = ENG_LAYOUT_FIXED + 3 * 25 };
+
+enum { ENG_LAYOUT_FOREIGN = 5 };
 
 static inline uint64_t eng_layout_view_rank(const struct eng_layout *layout) { return (uint64_t)layout->word[3]; }
 static inline uint64_t eng_layout_storage_rank(const struct eng_layout *layout) { return (uint64_t)layout->word[4]; }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "fault.h"
+#include "foreign.h"
 #include "thread.h"
 
 struct eng_marker *eng_marker_new(uint64_t stream_id) {
@@ -15,6 +16,7 @@ struct eng_marker *eng_marker_new(uint64_t stream_id) {
   atomic_init(&marker->reached, false);
   atomic_init(&marker->status, 0);
   atomic_init(&marker->time_ns, 0);
+  atomic_init(&marker->device_event, 0);
   marker->stream_id = stream_id;
   marker->capture_id = 0;
   return marker;
@@ -26,7 +28,9 @@ struct eng_marker *eng_marker_share(struct eng_marker *marker) {
 }
 
 void eng_marker_drop(struct eng_marker *marker) {
-  if (marker != NULL && atomic_fetch_sub_explicit(&marker->owners, 1, memory_order_acq_rel) == 1) free(marker);
+  if (marker == NULL || atomic_fetch_sub_explicit(&marker->owners, 1, memory_order_acq_rel) != 1) return;
+  if (atomic_load_explicit(&marker->device_event, memory_order_relaxed) != 0) eng_foreign_event_end(marker);
+  free(marker);
 }
 
 void eng_marker_reach(struct eng_marker *marker) {

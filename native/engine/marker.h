@@ -15,10 +15,12 @@
 struct eng_marker {
   atomic_int owners;
   atomic_bool reached;
-  atomic_int status;       /* other than 0: the task was discarded, its record never ran */
-  _Atomic int64_t time_ns; /* when it was reached */
-  uint64_t stream_id;      /* of the stream it was recorded in */
-  uint64_t capture_id;     /* of the capture that its record belongs to; 0: the record really runs */
+  atomic_int status;             /* other than 0: the task was discarded, its record never ran */
+  _Atomic int64_t time_ns;       /* when it was reached */
+  _Atomic uint64_t device_event; /* what the table of a foreign device calls the record; 0: none */
+  int32_t device;                /* the table's number */
+  uint64_t stream_id;            /* of the stream it was recorded in */
+  uint64_t capture_id;           /* of the capture that its record belongs to; 0: the record really runs */
 };
 
 struct eng_marker *eng_marker_new(uint64_t stream_id); /* one owner; NULL without memory */

@@ -10,6 +10,7 @@
 #include "context.h"
 #include "failure.h"
 #include "fault.h"
+#include "foreign.h"
 #include "park.h"
 #include "soc.h"
 
@@ -44,7 +45,8 @@ struct eng_memory *eng_memory_new(const struct eng_memory *like) {
   memory->reserved = like->reserved;
   memory->managed = like->managed;
   memory->registration = like->registration;
-  if (like->kind != ACLPY_MEMORY_REGISTERED && !eng_bytes_alloc(memory)) {
+  memory->borrowed = like->borrowed;
+  if (like->kind != ACLPY_MEMORY_REGISTERED && !like->borrowed && !eng_bytes_alloc(memory)) {
     free(memory);
     return NULL;
   }
@@ -86,12 +88,14 @@ void eng_memory_dispose(void *object) {
 }
 
 static int32_t alloc_on_(const struct form_ *form, size_t size, size_t reserved, int32_t device, uintptr_t *address) {
+  if (eng_device_foreign(device)) aclpy_error_clear();
   struct eng_memory *memory = eng_memory_new(&(struct eng_memory){
       .kind = form->kind, .device = device, .size = size, .reserved = reserved, .managed = form->managed});
   if (memory != NULL) {
     *address = memory->base;
     return ACLPY_ACL_SUCCESS;
   }
+  if (eng_device_foreign(device) && aclpy_error_last()->status != ACLPY_ACL_SUCCESS) return aclpy_error_last()->status;
   return aclpy_fail(ACLPY_ACL_ERROR_RT_MEMORY_ALLOCATION, form->function, "size", "a size that still fits",
                     "free memory, or raise ACLNN_PY_DEVICE_MEMORY if it is set",
                     "%zu bytes (%zu with rounding), with %" PRIu64 " in use of %" PRIu64, size, reserved,

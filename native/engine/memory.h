@@ -32,6 +32,8 @@ struct eng_memory {
   atomic_int waiters;
   bool waiting;                        /* a waiter is turning the epoch; under the waiters' lock */
   struct eng_failure *_Atomic failure; /* of a task that touched it; first one kept; written under the same lock */
+  bool foreign;                        /* its bytes come from the table of a foreign device */
+  bool borrowed;                       /* somebody else's: told when it is needed no more */
   bool managed;                        /* aclrtMemAllocManaged */
   uint32_t registration;               /* flags of aclrtHostRegister; the bytes are then the program's own */
   uint64_t exports;                    /* owners by aclpy_memory_retain; under the registry's lock */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fault.h"
+#include "foreign.h"
 #include "memory.h"
 #include "settings.h"
 #include "text.h"
@@ -72,9 +73,9 @@ static uint64_t machine_limit_(void) {
 }
 
 uint64_t eng_bytes_limit(int32_t device) {
-  (void)device; /* every emulated device has the same size */
   uint64_t set = atomic_load(&eng_settings.device_memory);
-  return set != 0 ? set : machine_limit_();
+  if (set != 0) return set;
+  return eng_device_foreign(device) ? eng_foreign_memory_bytes(device) : machine_limit_(); /* emulated: all alike */
 }
 
 static bool charge_(_Atomic uint64_t *counter, uint64_t bytes, uint64_t limit) {
@@ -86,7 +87,8 @@ static bool charge_(_Atomic uint64_t *counter, uint64_t bytes, uint64_t limit) {
 }
 
 static bool charge_both_(const struct eng_memory *memory) {
-  if (!charge_(&used_, memory->reserved, machine_limit_())) return false;
+  uint64_t machine = eng_memory_foreign(memory) ? UINT64_MAX : machine_limit_();
+  if (!charge_(&used_, memory->reserved, machine)) return false;
   if (memory->kind != ACLPY_MEMORY_DEVICE) return true;
   if (charge_(&device_used_[memory->device], memory->reserved, eng_bytes_limit(memory->device))) {
     uint64_t now = atomic_load(&device_used_[memory->device]);
@@ -129,7 +131,9 @@ static bool map_(struct eng_memory *memory) {
 bool eng_bytes_alloc(struct eng_memory *memory) {
   if (eng_fault(ENG_RESOURCE_MEMORY) || !charge_both_(memory)) return false;
   bool got;
-  if (memory->reserved >= HUGE_PAGE) {
+  if (eng_device_foreign(memory->device)) {
+    got = eng_foreign_alloc(memory);
+  } else if (memory->reserved >= HUGE_PAGE) {
     got = map_(memory);
   } else {
     void *data = NULL;
@@ -142,7 +146,13 @@ bool eng_bytes_alloc(struct eng_memory *memory) {
 
 void eng_bytes_free(struct eng_memory *memory) {
   if (memory->kind == ACLPY_MEMORY_REGISTERED) return;
-  if (memory->mapping != NULL) {
+  if (memory->borrowed) {
+    eng_foreign_free(memory);
+    return; /* it was never counted */
+  }
+  if (memory->foreign) {
+    eng_foreign_free(memory);
+  } else if (memory->mapping != NULL) {
     munmap(memory->mapping, memory->mapping_size);
   } else {
     free((void *)memory->base);

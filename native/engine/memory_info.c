@@ -8,6 +8,7 @@
 #include "aclpy_status.h"
 #include "context.h"
 #include "failure.h"
+#include "foreign.h"
 #include "memory.h"
 #include "text.h"
 
@@ -41,6 +42,8 @@ int32_t aclpy_memory_figures(aclpy_handle ctx, int32_t attribute, uint64_t *free
   if (attribute < 0 || attribute >= MEMORY_ATTRIBUTES) {
     status = aclpy_fail(ACLPY_ACL_ERROR_RT_INVALID_MEMORY_TYPE, function, "attr", "a kind of memory from 0 to 17",
                         "pass ACL_HBM_MEM or another member of aclrtMemAttr", "%" PRId32, attribute);
+  } else if (eng_device_foreign(context->device) && atomic_load(&eng_settings.device_memory) == 0) {
+    status = eng_foreign_memory(context->device, free_bytes, total);
   } else {
     uint64_t used, most, limit = eng_bytes_limit(context->device);
     eng_bytes_used(context->device, &used, &most);

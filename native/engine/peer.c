@@ -11,6 +11,7 @@
 #include "aclpy_status.h"
 #include "context.h"
 #include "failure.h"
+#include "foreign.h"
 #include "memory.h"
 #include "settings.h"
 #include "soc.h"
@@ -20,7 +21,9 @@ enum { LINK_HCCS = 1 };
 /* Bit `peer` of a device's row. */
 static _Atomic uint64_t reach_[ENG_MAX_DEVICES];
 
+/* A foreign device copies from and to everything. */
 static bool reaches_(int32_t device, int32_t peer) {
+  if (eng_device_foreign(device) || eng_device_foreign(peer)) return true;
   return device == peer || (atomic_load(&reach_[device]) >> peer & 1) != 0;
 }
 
@@ -69,7 +72,7 @@ static int32_t change_(aclpy_handle ctx, int32_t peer, bool enable, const char *
   int32_t device = context->device;
   eng_release(&context->head);
   status = check_pair_(device, peer, function, "peerDeviceId");
-  if (status != ACLPY_ACL_SUCCESS) return status;
+  if (status != ACLPY_ACL_SUCCESS || peer >= ACLPY_FOREIGN_FIRST) return status;
   uint64_t bit = UINT64_C(1) << peer;
   if (enable) {
     atomic_fetch_or(&reach_[device], bit);

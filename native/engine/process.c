@@ -19,6 +19,7 @@
 #include "context.h"
 #include "engine.h"
 #include "exception.h"
+#include "foreign.h"
 #include "handle_table.h"
 #include "hooks.h"
 #include "layout.h"
@@ -86,6 +87,7 @@ static void in_child_(void) {
   self->last_executor = 0;
   eng_bytes_after_fork();
   eng_peer_after_fork();
+  eng_foreign_after_fork();
 }
 
 __attribute__((constructor)) static void start_(void) {

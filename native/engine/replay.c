@@ -15,6 +15,7 @@
 #include "event.h"
 #include "failure.h"
 #include "fault.h"
+#include "foreign.h"
 #include "graph.h"
 #include "marker.h"
 #include "memory.h"
@@ -121,18 +122,41 @@ static void run_node_(struct eng_replay *replay, struct eng_stream *stream, stru
     }
     task = &copy;
   }
-  int32_t status = eng_task_run(stream, task);
+  int32_t status = ACLPY_ACL_SUCCESS;
+  if (stream->foreign && !eng_foreign_launches(task)) status = eng_foreign_settle(stream); /* the host comes after it */
+  int32_t second = eng_task_run(stream, task);
+  if (status == ACLPY_ACL_SUCCESS) status = second;
   if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(replay->target, task, status);
   if (task == &copy) eng_task_drop(task);
 }
 
-int32_t eng_replay_run(struct eng_replay *replay, struct eng_stream *stream, uint32_t first, uint32_t end) {
+static int32_t run_nodes_(struct eng_replay *replay, struct eng_stream *stream, uint32_t first, uint32_t end) {
   for (uint32_t i = first; i < end; i++) {
     if (eng_stopping()) return eng_fail_stopped(function_);
     if (eng_stream_interrupted(stream)) break;
     run_node_(replay, stream, &replay->graph->nodes[i]);
   }
   return ACLPY_ACL_SUCCESS; /* failures have been told one by one */
+}
+
+/* Whether a foreign device can keep a recording of the stretch and replay it by itself. */
+static bool recordable_(const struct eng_graph *graph, const struct eng_stream *stream, uint32_t first, uint32_t end) {
+  if (!stream->foreign || first == end || first >> ENG_STRETCH_BITS != 0) return false;
+  for (uint32_t i = first; i < end; i++) {
+    if (graph->nodes[i].group != 0 || !eng_foreign_launches(&graph->nodes[i].task)) return false;
+  }
+  return true;
+}
+
+int32_t eng_replay_run(struct eng_replay *replay, struct eng_stream *stream, uint32_t first, uint32_t end) {
+  bool record = false;
+  uint64_t key = replay->graph->id << ENG_STRETCH_BITS | first;
+  if (recordable_(replay->graph, stream, first, end) && eng_foreign_replay(stream, key, &record)) {
+    return ACLPY_ACL_SUCCESS;
+  }
+  int32_t status = run_nodes_(replay, stream, first, end);
+  if (!record || eng_foreign_replayed(stream, key)) return status;
+  return run_nodes_(replay, stream, first, end); /* it could not be recorded, and has not run yet */
 }
 
 /* ---- queueing ---- */

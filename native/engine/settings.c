@@ -78,7 +78,12 @@ __attribute__((constructor)) static void read_environment_(void) {
   atomic_store(&eng_settings.vendor_limit, number_("ACLNN_CACHE_LIMIT", 0, VENDOR_LIMIT_MAX, VENDOR_LIMIT));
   atomic_store(&eng_settings.threads, default_threads_());
   atomic_store(&eng_settings.device_memory, (uint64_t)number_("ACLNN_PY_DEVICE_MEMORY", 0, INT64_MAX, 0));
-  eng_settings.physical_devices = (int32_t)number_("ACLNN_PY_DEVICES", 1, ENG_MAX_DEVICES, 1);
+  const char *backend = getenv("ACLNN_PY_BACKEND");
+  eng_settings.foreign = backend != NULL && strcmp(backend, "cuda") == 0;
+  eng_settings.physical_devices = (int32_t)number_("ACLNN_PY_DEVICES", 1, ENG_EMULATED_DEVICES, 1);
+  /* A foreign device has a variable of its own for what is visible. */
+  for (int32_t i = 0; i < ENG_MAX_DEVICES; i++) eng_settings.visible[i] = i;
+  if (eng_settings.foreign) return;
   eng_settings.devices = visible_devices_(getenv("ASCEND_RT_VISIBLE_DEVICES"), eng_settings.physical_devices);
 }
 

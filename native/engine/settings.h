@@ -8,7 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ENG_MAX_DEVICES = 64, ENG_MAX_THREADS = 1024 };
+#include "engine.h"
+
+enum { ENG_EMULATED_DEVICES = 64, ENG_MAX_DEVICES = 72, ENG_MAX_THREADS = 1024 }; /* 64 and 8 foreign ones */
 
 struct eng_settings {
   atomic_bool strict;           /* ACLNN_PY_STRICT */
@@ -19,6 +21,7 @@ struct eng_settings {
   int32_t devices;          /* those that ASCEND_RT_VISIBLE_DEVICES leaves of ACLNN_PY_DEVICES; fixed after loading */
   int32_t physical_devices; /* ACLNN_PY_DEVICES */
   int32_t visible[ENG_MAX_DEVICES]; /* physical number of each device */
+  bool foreign;                     /* ACLNN_PY_BACKEND=cuda: every device is a foreign one; fixed after loading */
   _Atomic uint64_t device_memory;   /* ACLNN_PY_DEVICE_MEMORY; 0: what the machine has */
 };
 

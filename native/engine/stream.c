@@ -13,6 +13,7 @@
 #include "context.h"
 #include "failure.h"
 #include "fault.h"
+#include "foreign.h"
 #include "limit.h"
 #include "schedule.h"
 #include "stream_state.h"
@@ -59,6 +60,7 @@ struct eng_stream *eng_stream_new_unlimited(struct eng_context *context, bool fr
   stream->flags = flags;
   atomic_store(&stream->gate, gate_of_flags_(flags));
   stream->device = context->device;
+  stream->foreign = eng_device_foreign(stream->device);
   stream->context = context;
   eng_retain(&context->head);
   if (eng_context_add_stream(context, stream)) {
@@ -75,6 +77,7 @@ struct eng_stream *eng_stream_new_unlimited(struct eng_context *context, bool fr
 
 void eng_stream_dispose(void *object) {
   struct eng_stream *stream = object;
+  if (stream->foreign) eng_foreign_end(stream);
   eng_queue_close(&stream->queue);
   eng_tags_free(stream->tags);
   eng_scratch_free(&stream->scratch);

@@ -80,6 +80,13 @@ struct eng_stream {
   _Atomic uint64_t next_target; /* the smallest `completed` that somebody waits for; UINT64_MAX = nobody */
   struct eng_failure *failure;  /* first one since the last synchronise */
 
+  /* Streams of a foreign device (foreign_stream.c). */
+  bool foreign;
+  atomic_bool exposed;       /* the program uses the device's queue as well */
+  atomic_int backlog;        /* queued tasks that the device does not have */
+  _Atomic uint64_t launched; /* number of the last task that it has */
+  _Atomic uint64_t synced;   /* of the last one that it has done */
+
   /* The rarely used rest, under the lock unless noted. */
   struct eng_graph *graph;       /* a reference while GATE_CAPTURE */
   uint32_t branch;               /* of the graph */
@@ -90,7 +97,7 @@ struct eng_stream {
   bool limited;                  /* counted against the device's number of streams */
   bool stop_on_failure;
   uint64_t attributes[ACLPY_STREAM_ATTRIBUTES];
-  _Atomic uint64_t aborts; /* how often it was aborted */
+  _Atomic uint64_t aborts;                /* how often it was aborted */
   _Atomic uint32_t cores[ENG_CORE_KINDS]; /* limits set on it, 0 for none (core_limits.c) */
   struct eng_registration *allocator;     /* the host program's (allocator.c) */
 

@@ -142,7 +142,7 @@ int32_t aclpy_stream_is_quiet(aclpy_handle stream) {
   if (found == NULL) return 0;
   bool quiet = atomic_load_explicit(&found->gate, memory_order_relaxed) == 0 &&
                atomic_load_explicit(&found->blocking_callbacks, memory_order_relaxed) == 0 && eng_stream_empty(found) &&
-               !atomic_load(&found->failed);
+               !atomic_load(&found->failed) && !atomic_load(&found->exposed);
   eng_release(&found->head);
   return quiet;
 }

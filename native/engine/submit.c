@@ -4,6 +4,7 @@
 #include "aclpy_status.h"
 #include "bench.h"
 #include "failure.h"
+#include "foreign.h"
 #include "graph.h"
 #include "settings.h"
 #include "stream.h"
@@ -18,7 +19,8 @@ static bool may_run_inline_(const struct eng_stream *stream, unsigned bench) {
 }
 
 /* Under the lock. A worker that is needed is started first: when that fails, nothing has been queued. */
-static int32_t put_(struct eng_stream *stream, const struct eng_task *task, const char *function, bool *wake) {
+static int32_t put_(struct eng_stream *stream, const struct eng_task *task, const char *function, bool *wake,
+                    struct eng_task **put) {
   struct eng_task *place = eng_queue_reserve(&stream->queue);
   if (place == NULL) return eng_fail_memory(function, "a queued task");
   if (!stream->worker_started && stream->lane == NULL) {
@@ -27,6 +29,7 @@ static int32_t put_(struct eng_stream *stream, const struct eng_task *task, cons
   }
   *place = *task;
   eng_task_pin(place);
+  if (put != NULL) *put = place;
   eng_queue_commit(&stream->queue);
   stream->queued++;
   atomic_store_explicit(&stream->submitted, atomic_load_explicit(&stream->submitted, memory_order_relaxed) + 1,
@@ -67,7 +70,8 @@ int32_t eng_stream_submit_all(struct eng_stream *stream, const struct eng_task *
     status = eng_fail_memory(function, "queued tasks");
   }
   for (uint32_t i = 0; i < n && status == ACLPY_ACL_SUCCESS; i++) {
-    status = gated ? take_elsewhere_(stream, &tasks[i], function) : put_(stream, &tasks[i], function, &wake);
+    status = gated ? take_elsewhere_(stream, &tasks[i], function) : put_(stream, &tasks[i], function, &wake, NULL);
+    if (stream->foreign && !gated && status == ACLPY_ACL_SUCCESS) atomic_fetch_add(&stream->backlog, 1);
     if (bench != 0 && status == ACLPY_ACL_SUCCESS && !gated) eng_bench_queued(stream, bench);
   }
   pthread_mutex_unlock(&stream->lock);
@@ -76,9 +80,29 @@ int32_t eng_stream_submit_all(struct eng_stream *stream, const struct eng_task *
   return status;
 }
 
+/* Under the lock, on a foreign device's stream: *launch is the task when it can go to the device at once. It stays
+ * out of the worker's sight until eng_foreign_launch is through. */
+static int32_t put_foreign_(struct eng_stream *stream, const struct eng_task *task, const char *function, bool *wake,
+                            struct eng_task **launch) {
+  bool now = eng_bench() == 0 && eng_foreign_may_launch(stream, task);
+  struct eng_task *place = NULL;
+  if (now) stream->inline_busy = true;
+  int32_t status = put_(stream, task, function, wake, &place);
+  if (status != ACLPY_ACL_SUCCESS) {
+    if (now) stream->inline_busy = false;
+  } else if (now) {
+    *launch = place;
+  } else {
+    atomic_fetch_add(&stream->backlog, 1);
+  }
+  return status;
+}
+
 int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task, const char *function, bool *run_now) {
   int32_t status = ACLPY_ACL_SUCCESS;
   bool wake = false, queued = false;
+  struct eng_task *launch = NULL;
+  uint64_t number = 0;
   unsigned bench = eng_bench();
   if (bench != 0) eng_bench_before_submit(stream, bench);
   pthread_mutex_lock(&stream->lock);
@@ -92,11 +116,14 @@ int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task
     atomic_store_explicit(&stream->submitted, atomic_load_explicit(&stream->submitted, memory_order_relaxed) + 1,
                           memory_order_release);
   } else {
-    status = put_(stream, task, function, &wake);
+    status = stream->foreign ? put_foreign_(stream, task, function, &wake, &launch)
+                             : put_(stream, task, function, &wake, NULL);
+    number = stream->queued;
     queued = status == ACLPY_ACL_SUCCESS;
   }
   if (bench != 0 && queued) eng_bench_queued(stream, bench);
   pthread_mutex_unlock(&stream->lock);
+  if (launch != NULL) eng_foreign_launch(stream, launch, number);
   if (wake) eng_watch_or_wake(stream);
   if (bench != 0 && queued) eng_bench_after_submit(stream, bench);
   return status;

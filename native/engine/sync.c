@@ -7,6 +7,7 @@
 #include "context.h"
 #include "exception.h"
 #include "failure.h"
+#include "foreign.h"
 #include "memory.h"
 #include "plan.h"
 #include "schedule.h"
@@ -183,6 +184,10 @@ int32_t eng_stream_synchronize_until(struct eng_stream *stream, int64_t deadline
   if (atomic_load_explicit(&stream->aborts, memory_order_relaxed) != aborts) return eng_stream_report_abort(stream);
   if (atomic_load_explicit(&stream->gate, memory_order_relaxed) & ENG_GATE_STOPPED) {
     return eng_context_report_stopped(stream->context);
+  }
+  if (stream->foreign && atomic_load(&stream->exposed)) { /* the program's own work counts, too */
+    int32_t status = eng_foreign_settle(stream);
+    if (status != ACLPY_ACL_SUCCESS) return status;
   }
   return report_failure_(stream);
 }

@@ -11,6 +11,7 @@
 #include "event.h"
 #include "failure.h"
 #include "fault.h"
+#include "foreign.h"
 #include "graph.h"
 #include "mark.h"
 #include "marker.h"
@@ -114,6 +115,7 @@ void eng_task_init_mark(struct eng_task *task, enum eng_task_kind kind, enum eng
 bool eng_task_copy(const struct eng_task *task, struct eng_task *copy) {
   *copy = *task;
   copy->pinned = false;
+  copy->launch = ENG_LAUNCH_NONE;
   if (task->more != NULL) {
     if (!eng_task_reserve(copy, (int32_t)task->more_slots)) return false;
     memcpy(copy->more, task->more, (2 * (size_t)task->more_slots + 1) * sizeof(uintptr_t));
@@ -131,6 +133,7 @@ bool eng_task_copy(const struct eng_task *task, struct eng_task *copy) {
 bool eng_task_ready(const struct eng_task *task) { return task->kind != ENG_TASK_WAIT || eng_mark_ready(task); }
 
 bool eng_task_lendable(const struct eng_task *task) {
+  if (task->launch != ENG_LAUNCH_NONE && task->kind == ENG_TASK_RUN) return true;
   if (task->kind == ENG_TASK_RECORD) return true;
   if (task->kind == ENG_TASK_WAIT) return task->work == ENG_MARK_EVENT && eng_task_ready(task);
   switch ((enum eng_task_work)task->work) {
@@ -167,6 +170,19 @@ static void set_bytes_(const struct eng_task *task) {
   memset((void *)task->u.copy.dst, task->u.copy.value, task->u.copy.count);
 }
 
+/* Copies and fills. */
+static int32_t move_(struct eng_stream *stream, struct eng_task *task) {
+  int32_t status;
+  if (eng_foreign_moves(stream, task, &status)) return status;
+  if (task->work == ENG_WORK_TRANSFER) return eng_transfer_run(task->u.transfer);
+  if (task->work == ENG_WORK_COPY) {
+    move_bytes_(task);
+  } else {
+    set_bytes_(task);
+  }
+  return ACLPY_ACL_SUCCESS;
+}
+
 static int32_t run_work_(struct eng_stream *stream, struct eng_task *task) {
   switch ((enum eng_task_work)task->work) {
     case ENG_WORK_PLAN:
@@ -174,13 +190,9 @@ static int32_t run_work_(struct eng_stream *stream, struct eng_task *task) {
     case ENG_WORK_FOREIGN:
       return run_foreign_(task);
     case ENG_WORK_COPY:
-      move_bytes_(task);
-      return ACLPY_ACL_SUCCESS;
     case ENG_WORK_SET:
-      set_bytes_(task);
-      return ACLPY_ACL_SUCCESS;
     case ENG_WORK_TRANSFER:
-      return eng_transfer_run(task->u.transfer);
+      return move_(stream, task);
     case ENG_WORK_POST:
       return eng_callback_post(task->u.post.callback, task->u.post.marker);
     case ENG_WORK_REPLAY:

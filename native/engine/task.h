@@ -49,8 +49,9 @@ typedef uintptr_t eng_hold;
 struct eng_task {
   uint8_t kind;
   uint8_t work;
-  bool pinned; /* the holds count as pending; before that they are plain references */
-  uint32_t op; /* operator's id, for messages; 0 = none */
+  bool pinned;    /* the holds count as pending; before that they are plain references */
+  uint8_t launch; /* enum eng_launch, on a foreign device's stream */
+  uint32_t op;    /* operator's id, for messages; 0 = none */
   uint32_t n_holds;
   uint32_t more_slots; /* of `more` */
   uint64_t token;
@@ -106,6 +107,7 @@ static inline void eng_task_init(struct eng_task *task, enum eng_task_kind kind,
   task->kind = (uint8_t)kind;
   task->work = (uint8_t)work;
   task->pinned = false;
+  task->launch = 0;
   task->op = 0;
   task->n_holds = 0;
   task->token = 0;

@@ -11,6 +11,7 @@
 #include "aclpy_status.h"
 #include "failure.h"
 #include "fault.h"
+#include "foreign.h"
 #include "park.h"
 
 static pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER; /* aclInitTensor against readers of the layout */
@@ -46,12 +47,13 @@ struct view_ {
 };
 
 static uint32_t words_(int64_t *word, int32_t dtype, int32_t format, int64_t offset, struct view_ view,
-                       const int64_t *storage_dims, uint64_t storage_rank) {
+                       const int64_t *storage_dims, uint64_t storage_rank, bool foreign) {
   word[0] = dtype;
   word[1] = format;
   word[2] = offset;
   word[3] = (int64_t)view.rank;
   word[4] = (int64_t)storage_rank;
+  word[ENG_LAYOUT_FOREIGN] = foreign;
   int64_t *to = word + ENG_LAYOUT_FIXED;
   for (uint64_t i = 0; i < view.rank; i++) to[i] = view.dims[i];
   to += view.rank;
@@ -77,8 +79,8 @@ int32_t aclpy_tensor_create(const int64_t *view_dims, uint64_t view_rank, int32_
   if (storage_rank > ACLPY_MAX_RANK) return refuse_rank_(function, "storageDimsNum", storage_rank);
   int64_t word[ENG_LAYOUT_WORDS];
   struct view_ view = {.dims = view_dims, .strides = strides, .rank = view_rank};
-  struct eng_layout *interned =
-      eng_layout_intern(word, words_(word, dtype, format, offset, view, storage_dims, storage_rank));
+  struct eng_layout *interned = eng_layout_intern(
+      word, words_(word, dtype, format, offset, view, storage_dims, storage_rank, eng_address_foreign(data)));
   if (interned == NULL) return eng_fail_memory(function, "a tensor");
   struct eng_tensor *made = eng_object_alloc(sizeof(*made));
   if (made != NULL) {
@@ -117,7 +119,7 @@ static struct eng_tensor *find_(aclpy_handle handle, const char *function, int32
 
 /* Under the lock: the new description, taking from the old layout what the arguments leave out. */
 static struct eng_layout *changed_(const struct eng_layout *old, struct view_ view, int32_t dtype, int32_t format,
-                                   int64_t offset, const int64_t *storage_dims, uint64_t storage_rank) {
+                                   int64_t offset, const int64_t *storage_dims, uint64_t storage_rank, bool foreign) {
   if (view.dims == NULL || view.rank == 0) {
     uint64_t given = view.rank;
     view.dims = eng_layout_view_dims(old);
@@ -129,7 +131,7 @@ static struct eng_layout *changed_(const struct eng_layout *old, struct view_ vi
     storage_rank = eng_layout_storage_rank(old);
   }
   int64_t word[ENG_LAYOUT_WORDS];
-  return eng_layout_intern(word, words_(word, dtype, format, offset, view, storage_dims, storage_rank));
+  return eng_layout_intern(word, words_(word, dtype, format, offset, view, storage_dims, storage_rank, foreign));
 }
 
 int32_t aclpy_tensor_init(aclpy_handle handle, const int64_t *view_dims, uint64_t view_rank, int32_t dtype,
@@ -145,9 +147,10 @@ int32_t aclpy_tensor_init(aclpy_handle handle, const int64_t *view_dims, uint64_
                                       : refuse_rank_(function, "storageDimsNum", storage_rank);
   }
   struct view_ view = {.dims = view_dims, .strides = strides, .rank = view_rank};
+  bool foreign = eng_address_foreign(data != 0 ? data : eng_tensor_address(tensor));
   pthread_mutex_lock(&lock_);
   struct eng_layout *old = atomic_load(&tensor->layout);
-  struct eng_layout *made = changed_(old, view, dtype, format, offset, storage_dims, storage_rank);
+  struct eng_layout *made = changed_(old, view, dtype, format, offset, storage_dims, storage_rank, foreign);
   if (made != NULL) {
     atomic_store(&tensor->layout, made);
     atomic_store(&tensor->layout_id, made->id);
@@ -222,6 +225,23 @@ int32_t aclpy_tensor_set_address(aclpy_handle handle, uintptr_t address) {
   struct eng_tensor *tensor = find_(handle, function, &status);
   if (tensor == NULL) return status;
   atomic_store(&tensor->address, address);
+  bool foreign = eng_address_foreign(address);
+  pthread_mutex_lock(&lock_);
+  struct eng_layout *old = atomic_load(&tensor->layout);
+  if ((old->word[ENG_LAYOUT_FOREIGN] != 0) != foreign) { /* calls are planned for where the memory is */
+    int64_t word[ENG_LAYOUT_WORDS];
+    memcpy(word, old->word, old->words * sizeof(*word));
+    word[ENG_LAYOUT_FOREIGN] = foreign;
+    struct eng_layout *made = eng_layout_intern(word, old->words);
+    if (made != NULL) {
+      atomic_store(&tensor->layout, made);
+      atomic_store(&tensor->layout_id, made->id);
+      eng_layout_leave(old);
+    } else {
+      status = eng_fail_memory(function, "the tensor's new description");
+    }
+  }
+  pthread_mutex_unlock(&lock_);
   eng_release(&tensor->head);
   return status;
 }

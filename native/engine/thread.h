@@ -33,6 +33,7 @@ struct eng_thread {
   struct eng_context_slot explicit_context; /* CreateContext, SetCurrentContext */
   struct eng_context_slot primary_context;  /* SetDevice */
   struct eng_stream *worker_of;             /* the stream whose task this thread is running; NULL elsewhere */
+  struct eng_stream *launching;             /* the foreign device's stream whose task is being put there */
   struct eng_messages *messages;
   struct eng_vendor_cache *vendor_cache;
   struct eng_scratch scratch;

@@ -10,6 +10,7 @@
 #include "copy.h"
 #include "failure.h"
 #include "fault.h"
+#include "foreign.h"
 #include "memory.h"
 #include "stream.h"
 
@@ -45,16 +46,35 @@ void eng_transfer_drop(struct eng_transfer *transfer) {
 
 /* ---- what they do ---- */
 
-void eng_copy_2d(const struct eng_transfer *what) {
-  for (size_t row = 0; row < what->height; row++) {
-    memmove((void *)(what->dst + row * what->dst_pitch), (const void *)(what->src + row * what->src_pitch),
-            what->width);
+int32_t eng_copy_2d(const struct eng_transfer *what, const struct eng_memory *to, const struct eng_memory *from) {
+  int32_t status = ACLPY_ACL_SUCCESS;
+  for (size_t row = 0; row < what->height && status == ACLPY_ACL_SUCCESS; row++) {
+    status =
+        eng_bytes_move(to, from, what->dst + row * what->dst_pitch, what->src + row * what->src_pitch, what->width);
   }
+  return status;
 }
 
-void eng_fill_d32(uintptr_t dst, uint32_t value, size_t count) {
+/* The pattern is made on the host and goes over piece by piece. */
+static int32_t fill_foreign_(const struct eng_memory *to, uintptr_t dst, uint32_t value, size_t count) {
+  enum { PIECE = 1 << 14 };
+  uint32_t *piece = malloc(PIECE * sizeof(*piece));
+  if (piece == NULL) return eng_fail_memory("aclrtMemsetD32", "the pattern");
+  for (size_t i = 0; i < PIECE; i++) piece[i] = value;
+  int32_t status = ACLPY_ACL_SUCCESS;
+  for (size_t done = 0; done < count && status == ACLPY_ACL_SUCCESS; done += PIECE) {
+    size_t now = count - done < PIECE ? count - done : PIECE;
+    status = eng_bytes_move(to, NULL, dst + done * sizeof(*piece), (uintptr_t)piece, now * sizeof(*piece));
+  }
+  free(piece);
+  return status;
+}
+
+int32_t eng_fill_d32(const struct eng_memory *to, uintptr_t dst, uint32_t value, size_t count) {
+  if (eng_memory_foreign(to)) return fill_foreign_(to, dst, value, count);
   uint32_t *at = (uint32_t *)dst;
   for (size_t i = 0; i < count; i++) at[i] = value;
+  return ACLPY_ACL_SUCCESS;
 }
 
 static void copy_list_(const struct eng_transfer *what) {
@@ -67,14 +87,12 @@ static void copy_list_(const struct eng_transfer *what) {
 int32_t eng_transfer_run(const struct eng_transfer *what) {
   switch (what->form) {
     case ENG_TRANSFER_2D:
-      eng_copy_2d(what);
-      return ACLPY_ACL_SUCCESS;
+      return eng_copy_2d(what, NULL, NULL);
     case ENG_TRANSFER_LIST:
       copy_list_(what);
       return ACLPY_ACL_SUCCESS;
     case ENG_TRANSFER_D32:
-      eng_fill_d32(what->dst, what->value, what->n);
-      return ACLPY_ACL_SUCCESS;
+      return eng_fill_d32(NULL, what->dst, what->value, what->n);
     default:
       return ACLPY_ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT;
   }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct eng_end;
+struct eng_memory;
 struct eng_stream;
 
 enum eng_transfer_form { ENG_TRANSFER_2D, ENG_TRANSFER_LIST, ENG_TRANSFER_D32 };
@@ -36,7 +37,8 @@ void eng_transfer_retain(struct eng_transfer *transfer);
 void eng_transfer_drop(struct eng_transfer *transfer);
 int32_t eng_transfer_run(const struct eng_transfer *what);
 
-void eng_copy_2d(const struct eng_transfer *what);
-void eng_fill_d32(uintptr_t dst, uint32_t value, size_t count);
+/* At once; the allocations, or NULL for pageable memory. */
+int32_t eng_copy_2d(const struct eng_transfer *what, const struct eng_memory *to, const struct eng_memory *from);
+int32_t eng_fill_d32(const struct eng_memory *to, uintptr_t dst, uint32_t value, size_t count);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "aclpy_status.h"
 #include "failure.h"
+#include "foreign.h"
 #include "mark.h"
 #include "memory.h"
 #include "stream.h"
@@ -23,6 +24,12 @@ static struct eng_memory *find_(uintptr_t address, const char *function, int32_t
     return NULL;
   }
   struct eng_memory *memory = eng_memory_find(address);
+  if (eng_memory_foreign(memory)) {
+    *status = aclpy_fail(ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, function, "devAddr", "memory of an emulated device",
+                         "use an event, or a value in pinned host memory", "memory of a CUDA device");
+    eng_release(&memory->head);
+    return NULL;
+  }
   if (memory != NULL && memory->size - (address - memory->base) >= VALUE_BYTES) return memory;
   char place[256];
   eng_memory_describe(address, place, sizeof(place));

@@ -13,6 +13,7 @@
 #include "bench.h"
 #include "context.h"
 #include "failure.h"
+#include "foreign.h"
 #include "stream.h"
 
 /* Guards the list of workers and announces their ends. Taken after a stream's lock, never before one. */
@@ -45,11 +46,17 @@ void eng_stream_run_next(struct eng_stream *stream) {
   struct eng_task *task = eng_queue_next(&stream->queue);
   atomic_store_explicit(&stream->taken, taken_(stream) + 1, memory_order_relaxed);
   if (taken_(stream) <= atomic_load_explicit(&stream->discard_until, memory_order_relaxed)) {
+    if (stream->foreign) eng_foreign_discarded(stream, task);
     eng_task_discard(task, ACLPY_ACL_ERROR_RT_STREAM_ABORT);
     complete_(stream);
     return;
   }
-  int32_t status = eng_bench() == 0 ? eng_task_run(stream, task) : eng_bench_run(stream, task);
+  int32_t status;
+  if (stream->foreign) {
+    status = eng_foreign_run(stream, task);
+  } else {
+    status = eng_bench() == 0 ? eng_task_run(stream, task) : eng_bench_run(stream, task);
+  }
   if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(stream, task, status);
   eng_task_drop(task);
   complete_(stream);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The runtime: devices, contexts, streams, events and memory as thin wrappers of the library."""
 
+from aclnn_runtime import cuda_loader as _cuda_loader  # noqa: F401  # attaches the callback
 from aclnn_runtime import enums
 from aclnn_runtime import lifecycle as _lifecycle  # noqa: F401  # registers the clean end
 from aclnn_runtime import step_call as _step_call  # noqa: F401  # attaches the callback

@@ -27,11 +27,14 @@ __all__ = [
     "synchronize_current",
 ]
 
-_SPELLING = re.compile(r"cpu:(\d{1,9})")
+_SPELLING = re.compile(r"(cpu|cuda):(\d{1,9})")
 
 
 class Device(Noun):
     """A device, by number or by name: ``Device(0)`` is ``Device("cpu:0")``.
+
+    ``Device("cuda:0")`` is an NVIDIA GPU; it needs CuPy. With ``ACLNN_PY_BACKEND=cuda`` the
+    numbers are those of GPUs.
 
     It stands for the device's primary context, which it holds until it is closed. It needs
     neither ``aclInit`` nor ``aclrtSetDevice`` and leaves the thread's current context alone.
@@ -39,37 +42,43 @@ class Device(Noun):
     Parameters
     ----------
     index : int or str
-        Number of the device, or ``"cpu:<number>"``.
+        Number of the device, ``"cpu:<number>"`` or ``"cuda:<number>"``.
 
     Attributes
     ----------
     index : int
-        Number of the device.
+        Number of the device among those of its kind.
+    kind : str
+        ``"cpu"`` or ``"cuda"``.
 
     Raises
     ------
     AclError
-        107001 if there is no such device; 100000 for another type or spelling.
+        107001 if there is no such device; 100000 for another type or spelling; for CUDA devices
+        507033 without a usable CuPy and 207004 without a GPU.
     """
 
-    __slots__ = ("_ctx", "_index")
+    __slots__ = ("_ctx", "_index", "_number", "kind")
     _ctx: int
     _index: int
+    _number: int  # of the native library
+    kind: str
 
     def __init__(self, index: int | str = 0) -> None:
         self._open = False
-        number = _parse(index)
+        number, found = _parse(index)
         handle = ffi.new("aclpy_handle *")
         status = lib.aclpy_primary_retain(number, handle)
         if status:
             raise_last(status)
-        self._index = number
+        self.kind = "cuda" if lib.aclpy_device_is_foreign(number) else "cpu"
+        self._index, self._number = found, number
         self._ctx = int(handle[0])
         self._open = True
 
     @property
     def index(self) -> int:
-        """Number of the device."""
+        """Number of the device among those of its kind."""
         return self._index
 
     def create_stream(self, priority: int = 0, flags: int = 0) -> Stream:
@@ -194,7 +203,7 @@ class Device(Noun):
             100000 for the device itself; 107001 if there is no such device; 107017 if this one is
             closed.
         """
-        number = peer._index if isinstance(peer, Device) else peer
+        number = peer._number if isinstance(peer, Device) else peer
         _enable_peer(number, 0, context=self._context("Device.enable_peer_access"))
 
     def close(self) -> None:
@@ -213,7 +222,8 @@ class Device(Noun):
 
     def __repr__(self) -> str:
         state = "" if self._open else " (closed)"
-        return f"Device('cpu:{getattr(self, '_index', '?')}'){state}"
+        kind, index = getattr(self, "kind", "cpu"), getattr(self, "_index", "?")
+        return f"Device('{kind}:{index}'){state}"
 
     def __del__(self) -> None:
         if getattr(self, "_open", False):
@@ -228,15 +238,17 @@ class Device(Noun):
                 what="is closed",
                 got=repr(self),
                 expected="an open Device",
-                fix=f"make a new one, Device({self._index})",
+                fix=f'make a new one, Device("{self.kind}:{self._index}")',
                 status=INVALID_HANDLE,
             )
         return self._ctx
 
 
-def _parse(index: object) -> int:
+def _parse(index: object) -> tuple[int, int]:
+    """The native number, and the one among devices of the kind."""
     if not isinstance(index, str):
-        return as_int32("Device", "index", index)
+        number = as_int32("Device", "index", index)
+        return number, number
     match = _SPELLING.fullmatch(index)
     if match is None:
         fail(
@@ -244,10 +256,26 @@ def _parse(index: object) -> int:
             "index",
             what="is no name of a device",
             got=describe(index),
-            expected='a number, or "cpu:<number>"',
+            expected='a number, "cpu:<number>" or "cuda:<number>"',
             fix='write Device(0) or Device("cpu:0")',
         )
-    return int(match[1])
+    kind, number = match[1], int(match[2])
+    if kind == "cpu":
+        if lib.aclpy_device_is_foreign(0):
+            fail(
+                "Device",
+                "index",
+                what="names a device that this process does not have",
+                got=describe(index),
+                expected='"cuda:<number>", as ACLNN_PY_BACKEND=cuda says',
+                fix="unset ACLNN_PY_BACKEND to have both kinds",
+            )
+        return number, number
+    native = ffi.new("int32_t *")
+    status = lib.aclpy_foreign_device(number, native)
+    if status:
+        raise_last(status)
+    return int(native[0]), number
 
 
 def set_device(device: object) -> None:

@@ -17,6 +17,7 @@ from aclnn_runtime.outputs import check
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from aclnn_runtime.device import Device
     from aclnn_runtime.graph import Graph
 
 __all__ = ["Captured", "Stream", "create_stream"]
@@ -53,6 +54,47 @@ class Stream(HandleNoun):
     def from_handle(cls, handle: int) -> Stream:
         """A stream that somebody else owns; closing this object leaves it alone."""
         return cls._adopt(handle, _context_of(handle), owned=False)
+
+    @classmethod
+    def from_external(cls, stream: object, device: Device) -> Stream:
+        """A stream that puts its work into somebody else's CUDA stream.
+
+        Parameters
+        ----------
+        stream : object
+            With ``__cuda_stream__`` (CuPy 14, cuda.core, PyTorch 2.10) or a ``ptr`` or
+            ``cuda_stream`` that is the address of a ``cudaStream_t``. It is held until this
+            stream is closed and its work is done.
+        device : Device
+            The CUDA device that it belongs to.
+
+        Returns
+        -------
+        Stream
+            In order with everything that is put into `stream` by others.
+
+        Raises
+        ------
+        AclError
+            100000 for an object without a CUDA stream; 207000 for a device that is not CUDA's.
+
+        Notes
+        -----
+        While a host function or a wait for an emulated device is queued, later work of this
+        stream is not in the CUDA stream yet: synchronise before others go on there.
+        """
+        from aclnn_runtime.cuda_streams import adopt  # noqa: PLC0415  # only for CUDA
+
+        return adopt(stream, device)
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """The CUDA stream behind this one: protocol version 0 and the ``cudaStream_t``.
+
+        Work that others put there is in order with this stream's, and `synchronize` waits for it.
+        """
+        from aclnn_runtime.cuda_streams import pointer_of  # noqa: PLC0415  # only for CUDA
+
+        return 0, pointer_of(self)
 
     @property
     def id(self) -> int:

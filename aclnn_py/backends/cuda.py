@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA kernels as steps of a plan: launched through CuPy into the stream's own queue.
+
+Nothing here imports CuPy before the first step runs; planning needs no GPU.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from aclnn_native import ffi, lib
+from aclnn_py.backends import cuda_programs
+from aclnn_py.backends.cuda_kernels import SOURCES, launches
+from aclnn_py.plan.choose import Refusal
+from aclnn_runtime.cuda_errors import tell
+from aclnn_runtime.cuda_queues import OnDevice, queue_of
+
+if TYPE_CHECKING:
+    from aclnn_py.plan.steps import Step
+
+__all__ = ["CudaBackend"]
+
+_FAILED: Final = 507899
+_steps: dict[int, _CudaStep] = {}
+_tokens = count(1)
+
+
+class CudaBackend:
+    """Runs what has a CUDA kernel; there is no other implementation on a GPU."""
+
+    name = "cuda"
+
+    def accept(self, step: Step) -> tuple[str, tuple[Refusal, ...]]:
+        """See `aclnn_py.plan.choose.Backend`."""
+        candidate = f"cuda: {step.kernel} {step.dtype}"
+        if step.kernel not in SOURCES or launches(step.kernel, step.dtype, step.params, 1) is None:
+            return "", (Refusal(candidate, "there is no CUDA kernel of that name and dtype"),)
+        return f"{step.kernel} {step.dtype}", ()
+
+    def divides(self, step: Step, params: tuple[int, ...]) -> bool:  # noqa: ARG002  # the seam's form
+        """See `aclnn_py.plan.choose.Backend`: kernels run whole."""
+        return False
+
+    def shape(self, step: Step, params: tuple[int, ...]) -> Any:
+        """No step joins a chain, so nobody asks."""
+        raise NotImplementedError
+
+    def fill(self, step: Step, native: Any, keep: list[object]) -> None:
+        """Make the native step call the launch of its kernels."""
+        token = next(_tokens)
+        _steps[token] = _CudaStep(step)
+        keep.append(_Registration(token))
+        native.call = lib.aclpy_py_device_step
+        native.call_token = token
+        native.shape.cost_ns = 1e9
+
+
+class _Registration:
+    """Forgets a step when the plan that owns it goes."""
+
+    def __init__(self, token: int) -> None:
+        self.token = token
+
+    def __del__(self) -> None:
+        _steps.pop(self.token, None)
+
+
+class _Prepared(NamedTuple):
+    """A step for one device: kernels with their grids, what follows the addresses, scratch."""
+
+    kernels: tuple[tuple[int, int, int], ...]
+    fields: tuple[int, ...]
+    scratch_bytes: int
+
+
+class _CudaStep:
+    """How a step is launched."""
+
+    __slots__ = ("_prepared", "_step", "_takes_scratch")
+
+    def __init__(self, step: Step) -> None:
+        self._step = step
+        self._takes_scratch = SOURCES[step.kernel].startswith("softmax")
+        self._prepared: dict[int, _Prepared] = {}
+
+    def run(self, device: int, stream: int, addresses: Any) -> None:
+        """Put the launches into the stream's queue."""
+        found = self._prepared.get(device)
+        if found is None:
+            found = self._prepared.setdefault(device, self._prepare(device))
+        queue = queue_of(device, stream)
+        operands = [
+            int(ffi.cast("uintptr_t", addresses[i])) for i in range(len(self._step.reads) + 1)
+        ]
+        with OnDevice(device):
+            if self._takes_scratch:  # first, second, out, scratch
+                *reads, out = operands
+                second = reads[1] if len(reads) > 1 else 0
+                operands = [reads[0], second, out, queue.scratch(found.scratch_bytes)]
+            # Every kernel takes one structure of 64-bit words, by value.
+            words = ffi.new("int64_t[]", [*operands, *found.fields])
+            place = ffi.new("void *[]", [words])
+            params = int(ffi.cast("uintptr_t", place))
+            launch = cuda_programs.launch()
+            for kernel, blocks, threads in found.kernels:
+                launch(kernel, blocks, 1, 1, threads, 1, 1, 0, queue.ptr, params, 0)
+
+    def _prepare(self, device: int) -> _Prepared:
+        step = self._step
+        plan = launches(step.kernel, step.dtype, step.params, cuda_programs.processors(device))
+        assert plan is not None, step  # accepted
+        kernels = tuple(
+            (
+                cuda_programs.function(device, plan.source, plan.dtype, one.function),
+                one.blocks,
+                one.threads,
+            )
+            for one in plan.launches
+        )
+        return _Prepared(kernels, plan.fields, plan.scratch_bytes)
+
+
+@ffi.def_extern(name="aclpy_py_device_step", error=_FAILED)  # type: ignore[untyped-decorator]
+def _run(token: int, addresses: Any) -> int:
+    try:
+        device = ffi.new("int32_t *")
+        stream = int(lib.aclpy_launching(device))
+        _steps[token].run(int(device[0]), stream, addresses)
+    except BaseException as error:  # noqa: BLE001  # nothing may unwind into the engine
+        return tell(error, "CUDA kernel")
+    return 0

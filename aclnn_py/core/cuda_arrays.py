@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GPU memory shared with CuPy, PyTorch and others: DLPack and ``__cuda_array_interface__``."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+
+from aclnn_native import ffi, lib
+from aclnn_py.core.desc import TensorDesc, row_major_strides
+from aclnn_py.core.dlpack import mark_bfloat16
+from aclnn_py.core.dtype import as_dtype
+from aclnn_py.core.shared_bytes import held_bytes
+from aclnn_runtime import AclError, raise_last
+from aclnn_runtime.cuda_device import find_cupy, lend
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aclnn_py.core.tensor import Tensor
+
+__all__ = ["borrow", "device_of", "export", "interface", "on_gpu", "to_host"]
+
+
+def on_gpu(array: object) -> bool:
+    """Whether an array of another library lies in a GPU's memory."""
+    with suppress(Exception):  # PyTorch's CPU tensors have the attribute and raise
+        return getattr(array, "__cuda_array_interface__", None) is not None
+    return False
+
+
+def to_host(array: object) -> np.ndarray[Any, Any]:
+    """A host copy of another library's array, after the work queued on it."""
+    found: np.ndarray[Any, Any] = find_cupy().asarray(array).get()
+    return found
+
+
+def device_of(tensor: Tensor) -> int:
+    """CUDA's number of the device that holds a tensor."""
+    info = ffi.new("aclpy_memory_info *")
+    lib.aclpy_memory_query(tensor.data_ptr, info)
+    first = 0 if lib.aclpy_device_is_foreign(0) else int(lib.ACLPY_FOREIGN_FIRST)
+    return max(int(info.device) - first, 0)
+
+
+def _strides(desc: TensorDesc) -> tuple[int, ...]:
+    return row_major_strides(desc.shape) if desc.is_contiguous else desc.strides
+
+
+def _settle(tensor: Tensor) -> None:
+    status = lib.aclpy_memory_wait(tensor.data_ptr)
+    if status:
+        raise_last(status)
+
+
+def interface(tensor: Tensor) -> dict[str, Any]:
+    """Version 3 of the CUDA array interface.
+
+    The tensor's queued work is waited for, so there is no stream to synchronise with.
+    """
+    _settle(tensor)
+    desc, dtype = tensor.desc, tensor.dtype
+    first = tensor.data_ptr + desc.offset * dtype.itemsize
+    return {
+        "shape": desc.shape,
+        "typestr": dtype.str,
+        "data": (0 if desc.is_empty else first, False),
+        "strides": tuple(step * dtype.itemsize for step in _strides(desc)),
+        "version": 3,
+        "stream": None,
+    }
+
+
+def export(tensor: Tensor, options: Mapping[str, Any]) -> object:
+    """A DLPack capsule, written by CuPy over the tensor's memory.
+
+    The consumer need not wait for anything: what was queued on the memory is waited for here,
+    unless it asks for no synchronisation (``stream=-1``).
+    """
+    if options.get("stream") != -1:
+        _settle(tensor)
+    asked = {**options, "stream": -1}
+    cupy = find_cupy()
+    desc, dtype = tensor.desc, tensor.dtype
+    low, high = (edge * dtype.itemsize for edge in desc.extent)
+    address, nbytes = tensor.data_ptr + low, high - low
+    owner = held_bytes("Tensor.__dlpack__", address, nbytes) if nbytes else None
+    memory = cupy.cuda.UnownedMemory(address if nbytes else 0, nbytes, owner, device_of(tensor))
+    bfloat16 = dtype == ml_dtypes.bfloat16
+    array = cupy.ndarray(
+        desc.shape,
+        np.dtype(np.uint16) if bfloat16 else dtype,
+        cupy.cuda.MemoryPointer(memory, desc.offset * dtype.itemsize - low),
+        strides=tuple(step * dtype.itemsize for step in _strides(desc)),
+    )
+    if not bfloat16:
+        return array.__dlpack__(**asked)
+    asked.pop("max_version", None)  # the unversioned form is the one that can be corrected
+    return mark_bfloat16(array.__dlpack__(**asked))
+
+
+def borrow(context: int, index: int, array: Any) -> tuple[TensorDesc, int, object]:
+    """Make another library's GPU array known to the runtime, without a copy.
+
+    Parameters
+    ----------
+    context : int
+        Of the device that the array lies on.
+    index : int
+        CUDA's number of that device.
+    array : array
+        With ``__dlpack__`` or ``__cuda_array_interface__``; work queued on it is waited for.
+
+    Returns
+    -------
+    desc, address, owner
+        The description, the start of its storage, and what keeps it alive.
+
+    Raises
+    ------
+    AclError
+        107000 for an array on another device, or one that is no GPU array.
+    """
+    cupy = find_cupy()
+    try:
+        known = cupy.asarray(array) if on_gpu(array) else cupy.from_dlpack(array)
+        cupy.cuda.get_current_stream().synchronize()
+    except (TypeError, ValueError, AttributeError) as error:
+        raise _refusal(f"{type(array).__name__}: {error}", "an array on a GPU") from error
+    if int(known.device.id) != index:
+        raise _refusal(f"an array on cuda:{known.device.id}", f"an array on cuda:{index}")
+    row = as_dtype(known.dtype)
+    strides = tuple(step // row.itemsize for step in known.strides)
+    spans = [step * (size - 1) for step, size in zip(strides, known.shape, strict=True)]
+    empty = 0 in known.shape
+    low = 0 if empty else sum(span for span in spans if span < 0)
+    count = prod(known.shape) if empty else sum(map(abs, spans)) + 1
+    address = int(known.data.ptr) + low * row.itemsize
+    desc = TensorDesc(tuple(known.shape), strides, -low, (count,), row.value)
+    if not empty:
+        _make_known(context, address, count * row.itemsize, known)
+    return desc, address, known
+
+
+def _make_known(context: int, address: int, nbytes: int, owner: object) -> None:
+    info = ffi.new("aclpy_memory_info *")
+    lib.aclpy_memory_query(address, info)
+    if info.kind and address + nbytes <= info.base + info.size:
+        return  # of our own, and on its way back
+    lend(address, owner)
+    status = lib.aclpy_memory_borrow(context, address, nbytes)
+    if status:
+        raise_last(status)
+
+
+def _refusal(got: str, expected: str) -> AclError:
+    return AclError.build(
+        107000,
+        function="Device.from_dlpack",
+        argument="array",
+        what="cannot be shared",
+        got=got[:200],
+        expected=expected,
+        fix="copy it with Device.tensor()",
+    )

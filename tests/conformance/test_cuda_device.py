@@ -1,0 +1,422 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``Device("cuda:0")`` over a CuPy without a GPU: plans, launches, order, lifetimes, failures.
+
+The fake's device memory faults when the host touches it, its streams are late threads, and kernels
+run as host code; so numbers, order and addresses are real, and speed is nobody's.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import aclnn_py as acl
+from aclnn_native import lib
+from aclnn_py import twophase
+from aclnn_py.backends import CudaBackend
+from aclnn_py.plan.steps import Operand, Step
+from support import cuda_twin, fake_gpu, oracle
+from support.oracle import BF16
+from support.problems import Call
+from support.tensors import planner
+
+pytestmark = pytest.mark.skipif(cuda_twin.compiler() is None, reason="no C++ compiler")
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory):
+    return cuda_twin.build(tmp_path_factory.mktemp("twin"))
+
+
+@pytest.fixture
+def cupy(monkeypatch, twin, fresh):
+    with fake_gpu.installed(monkeypatch, twin) as module:
+        yield module
+
+
+@pytest.fixture
+def gpu(cupy):
+    with acl.Device("cuda:0") as device:
+        yield device
+
+
+@pytest.fixture
+def queue(gpu):
+    with gpu.create_stream() as stream:
+        yield stream
+        fake_gpu.let_all_go()
+
+
+@pytest.fixture
+def other(gpu):
+    with gpu.create_stream() as stream:
+        yield stream
+        fake_gpu.let_all_go()
+
+
+# ---- numbers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "operator", ["Softmax", "LogSoftmax", "SoftmaxBackward", "LogSoftmaxBackward"]
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, BF16, np.float64], ids=str)
+@pytest.mark.parametrize(
+    ("shape", "dim"), [((3, 70), -1), ((2, 40, 5), 1), ((1, 40000), -1)], ids=str
+)
+def test_results_hold_the_oracle_bound(gpu, queue, operator, dtype, shape, dim):
+    if shape[-1] > 1000 and np.dtype(dtype) != np.float32:
+        pytest.skip("divided rows are one matter, whatever the dtype")
+    if np.dtype(dtype) == np.float64 and operator.endswith("Backward"):
+        pytest.skip("no SoC profile takes DOUBLE there")
+    call = Call(gpu, operator, shape, dtype=dtype, dim=dim)
+    got = call.go(queue)
+    assert oracle.worst(operator, got, call.expected()) <= 1
+
+
+def test_views_and_casts_are_planned_as_on_the_cpu(gpu, device, queue):
+    values = np.random.default_rng(1).standard_normal((6, 40)).astype(np.float32)
+    sizes, results = [], []
+    for place in (gpu, device):
+        x, out = place.tensor(values).transpose(), place.zeros((40, 6), "float16")
+        size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, 0, out)
+        workspace = place.malloc(size)
+        if place is gpu:
+            acl.aclnnSoftmax(workspace, size, executor, queue)
+            queue.synchronize()
+        else:
+            with device.create_stream() as other:
+                acl.aclnnSoftmax(workspace, size, executor, other)
+        sizes.append(size)
+        results.append(out.numpy().astype(np.float32))
+    assert sizes[0] == sizes[1] > 0
+    np.testing.assert_allclose(results[0], results[1], rtol=2e-3)
+
+
+def test_the_plan_says_who_runs_it(gpu):
+    x, out = gpu.zeros((2, 3)), gpu.empty((2, 3))
+    assert x.desc.device == out.desc.device == "cuda"
+    said = twophase.explain("Softmax", [x.desc, out.desc], [-1])
+    assert "cuda" in said
+
+
+def test_what_has_no_kernel_is_refused(gpu):
+    x, out = gpu.zeros((2, 3), "float16"), gpu.empty((2, 3), "float16")
+    step = Step(
+        "softmax", "softmax_pitched", "f32", (Operand(0, 0),), Operand(1, 0), (2, 3, 3, 3), ""
+    )
+    name, refused = CudaBackend().accept(step)
+    assert name == ""
+    assert "no CUDA kernel" in refused[0].reason
+    assert planner("Softmax")(x, -1, out)[0] == 0
+
+
+# ---- order --------------------------------------------------------------------------------------
+
+
+def run_softmax(gpu, stream, values):
+    x, out = gpu.tensor(values), gpu.full(values.shape, 9)
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+    acl.aclnnSoftmax(None, size, executor, stream)
+    return x, out
+
+
+VALUES = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+def softmax(values):
+    return oracle.answer("Softmax", [values], -1).value.astype(np.float32)
+
+
+def test_a_call_launches_and_returns(cupy, gpu, queue):
+    hold = fake_gpu.Hold(cupy, queue)
+    _, out = run_softmax(gpu, queue, VALUES)
+    assert fake_gpu.names(cupy)[-1] != "launchKernel" or not cupy.cuda.runtime.ran
+    assert "launchKernel" in fake_gpu.names(cupy)  # put there by the call itself
+    assert not queue.query()
+    assert cupy.cuda.runtime.ran == []
+    hold.let_go()
+    queue.synchronize()
+    np.testing.assert_allclose(out.numpy(), softmax(VALUES), rtol=1e-6)
+
+
+def test_streams_wait_for_events_on_the_device(cupy, gpu, queue, other):
+    second = gpu.full(VALUES.shape, 5)
+    hold = fake_gpu.Hold(cupy, queue)
+    x, out = run_softmax(gpu, queue, VALUES)
+    event = queue.record()
+    other.wait(event)
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(out, -1, second)
+    acl.aclnnSoftmax(None, size, executor, other)
+    called = fake_gpu.names(cupy)
+    assert called.count("streamWaitEvent") == 1
+    assert called.count("launchKernel") == 2  # nobody has waited on the host
+    assert not event.query()
+    hold.let_go()
+    other.synchronize()
+    np.testing.assert_allclose(second.numpy(), softmax(softmax(VALUES)), rtol=1e-6)
+    assert x.shape == out.shape
+
+
+def test_host_functions_keep_their_place(cupy, gpu, queue):
+    seen = []
+    hold = fake_gpu.Hold(cupy, queue)
+    _, first = run_softmax(gpu, queue, VALUES)
+    queue.launch_host_func(lambda: seen.append(list(cupy.cuda.runtime.ran)))
+    _, second = run_softmax(gpu, queue, VALUES)
+    assert fake_gpu.names(cupy).count("launchKernel") == 1  # what follows waits for the function
+    hold.let_go()
+    queue.synchronize()
+    assert [len(ran) for ran in seen] == [1]
+    assert len(cupy.cuda.runtime.ran) == 2
+    for out in (first, second):
+        np.testing.assert_allclose(out.numpy(), softmax(VALUES), rtol=1e-6)
+
+
+def test_an_emulated_device_and_a_gpu_wait_for_each_other(cupy, gpu, device, queue):
+    latch, seen = threading.Event(), []
+    with device.create_stream() as cpu:
+        cpu.launch_host_func(latch.wait)
+        event = cpu.record()
+        queue.wait(event)
+        run_softmax(gpu, queue, VALUES)
+        assert "launchKernel" not in fake_gpu.names(cupy)
+        back = queue.record()
+        cpu.wait(back)
+        cpu.launch_host_func(lambda: seen.append(list(cupy.cuda.runtime.ran)))
+        latch.set()
+        cpu.synchronize()
+        assert [len(ran) for ran in seen] == [1]
+
+
+def test_pinned_copies_are_asynchronous(cupy, gpu, queue):
+    with acl_current(gpu):
+        pinned = acl.aclrtMallocHost(48)
+    host = np.asarray(pinned).view(np.float32)
+    host[:] = VALUES.reshape(-1)
+    memory = gpu.malloc(48)
+    hold = fake_gpu.Hold(cupy, queue)
+    acl.aclrtMemcpyAsync(memory, 48, pinned, 48, acl.ACL_MEMCPY_HOST_TO_DEVICE, queue)
+    assert not queue.query()
+    hold.let_go()
+    queue.synchronize()
+    back = np.zeros(12, np.float32)
+    with acl_current(gpu):
+        acl.aclrtMemcpy(back, 48, memory, 48, acl.ACL_MEMCPY_DEVICE_TO_HOST)
+        acl.aclrtFreeHost(pinned)
+    np.testing.assert_array_equal(back, VALUES.reshape(-1))
+
+
+class acl_current:
+    """The device's primary context as the thread's, for C names."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def __enter__(self):
+        acl.aclrtSetDevice(self.device._number)
+
+    def __exit__(self, *_):
+        acl.aclrtResetDevice(self.device._number)
+
+
+def test_captured_work_becomes_a_graph(cupy, gpu, queue):
+    x, out = gpu.tensor(VALUES), gpu.empty(VALUES.shape)
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+    with queue.capture() as captured:
+        acl.aclnnSoftmax(None, size, executor, queue)
+    assert "launchKernel" not in fake_gpu.names(cupy)
+    for _ in range(4):
+        captured.graph.replay(queue)
+        queue.synchronize()
+        np.testing.assert_allclose(out.numpy(), softmax(VALUES), rtol=1e-6)
+    called = fake_gpu.names(cupy)
+    # Once by itself, once recorded; then the recording is launched.
+    assert called.count("launchKernel") == 2
+    assert called.count("streamBeginCapture") == called.count("graphInstantiate") == 1
+    assert called.count("graphLaunch") == 3
+    assert len(cupy.cuda.runtime.ran) == 4
+
+
+def test_what_cannot_be_recorded_runs_all_the_same(cupy, gpu, queue):
+    x, out = gpu.tensor(VALUES), gpu.empty(VALUES.shape)
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+    with queue.capture() as captured:
+        acl.aclnnSoftmax(None, size, executor, queue)
+    captured.graph.replay(queue)
+    cupy.cuda.runtime.fail_next["streamEndCapture"] = 901
+    for _ in range(3):
+        captured.graph.replay(queue)
+    queue.synchronize()
+    assert "graphLaunch" not in fake_gpu.names(cupy)
+    assert len(cupy.cuda.runtime.ran) == 4
+
+
+# ---- streams of others --------------------------------------------------------------------------
+
+
+def test_an_external_stream_is_in_order_with_its_owner(cupy, gpu):
+    class Theirs:
+        ptr = cupy.cuda.runtime.streamCreateWithFlags(1)
+
+        def __cuda_stream__(self):
+            return 0, self.ptr
+
+    theirs = Theirs()
+    stream = acl.Stream.from_external(theirs, gpu)
+    assert stream.__cuda_stream__() == (0, theirs.ptr)
+    order = []
+    hold = fake_gpu.Hold(cupy, theirs.ptr)
+    cupy.cuda.runtime._stream(theirs.ptr).add(lambda: order.append(len(cupy.cuda.runtime.ran)))
+    run_softmax(gpu, stream, VALUES)
+    cupy.cuda.runtime._stream(theirs.ptr).add(lambda: order.append(len(cupy.cuda.runtime.ran)))
+    hold.let_go()
+    stream.synchronize()  # their work counts, too
+    assert order == [0, 1]
+    stream.close()
+    assert ("streamDestroy", theirs.ptr) not in cupy.cuda.runtime.calls
+
+
+@pytest.mark.parametrize("wrong", [None, object(), "stream"], ids=repr)
+def test_what_is_no_stream_is_refused(gpu, wrong):
+    with pytest.raises(acl.AclError, match="no CUDA stream") as caught:
+        acl.Stream.from_external(wrong, gpu)
+    assert caught.value.status == 100000
+
+
+def test_a_cpu_stream_has_no_cuda_stream(device, stream):
+    with pytest.raises(acl.AclError) as caught:
+        stream.__cuda_stream__()
+    assert caught.value.status == 207000
+    with pytest.raises(acl.AclError) as caught:
+        acl.Stream.from_external(object(), device)
+    assert caught.value.status == 207000
+
+
+# ---- memory and lifetimes -----------------------------------------------------------------------
+
+
+def test_queued_work_keeps_its_memory(cupy, gpu, queue):
+    hold = fake_gpu.Hold(cupy, queue)
+    x, out = run_softmax(gpu, queue, VALUES)
+    address = x.data_ptr
+    x._buffer.close()
+    x.close()
+    assert ("free", address) not in cupy.cuda.runtime.calls
+    hold.let_go()
+    queue.synchronize()
+    assert ("free", address) in cupy.cuda.runtime.calls
+    np.testing.assert_allclose(out.numpy(), softmax(VALUES), rtol=1e-6)
+
+
+def test_memory_is_plain_and_its_end_is_a_status(cupy, gpu):
+    free, total = gpu.memory_info()
+    assert total == 1 << 30
+    buffer = gpu.malloc(1 << 20)
+    assert cupy.cuda.runtime.calls[-1][0] == "malloc"
+    assert gpu.memory_info()[0] < free
+    cupy.cuda.runtime.fail_next["malloc"] = 2
+    with pytest.raises(acl.AclError, match="cudaErrorMemoryAllocation") as caught:
+        gpu.malloc(4096)
+    assert caught.value.status == 207001
+    buffer.close()
+    assert cupy.cuda.runtime.calls[-1][0] == "free"
+
+
+def test_scratch_grows_and_is_kept(cupy, gpu, queue):
+    def run(shape):
+        call = Call(gpu, "Softmax", shape)
+        call.plan()
+        before = fake_gpu.names(cupy).count("malloc")
+        call.run(queue)
+        queue.synchronize()
+        return fake_gpu.names(cupy).count("malloc") - before
+
+    assert [run((1, 40000)), run((1, 40000)), run((2, 70000)), run((1, 40000))] == [1, 0, 1, 0]
+
+
+def test_misaligned_addresses_are_refused(gpu, queue):
+    out = gpu.empty((2, 3))
+    memory = gpu.malloc(64)
+    x = gpu.empty((2, 3))
+    x.set_data_ptr(memory.ptr + 2)
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+    with pytest.raises(acl.AclnnError, match="multiple of the element size") as caught:
+        acl.aclnnSoftmax(None, size, executor, queue)
+    assert caught.value.status == 161002
+    x.set_data_ptr(memory)
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+    acl.aclnnSoftmax(None, size, executor, queue)
+    queue.synchronize()
+
+
+def test_memory_and_stream_of_different_devices_are_refused(gpu, device, queue, stream):
+    x, out = gpu.tensor(VALUES), gpu.empty(VALUES.shape)
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+    with pytest.raises(acl.AclnnError, match="memory of device") as caught:
+        acl.aclnnSoftmax(None, size, executor, stream)
+    assert caught.value.status == 161002
+    y = device.empty(VALUES.shape)
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, y)
+    with pytest.raises(acl.AclnnError, match="memory of device"):
+        acl.aclnnSoftmax(None, size, executor, queue)
+
+
+def test_a_tensor_that_moves_to_the_gpu_is_planned_for_it(gpu, device, queue):
+    x, out = device.tensor(VALUES), gpu.empty(VALUES.shape)
+    first = x.desc.device
+    source = gpu.tensor(VALUES)
+    x.set_data_ptr(source.data_ptr)
+    assert (first, x.desc.device) == ("cpu", "cuda")
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+    acl.aclnnSoftmax(None, size, executor, queue)
+    queue.synchronize()
+    np.testing.assert_allclose(out.numpy(), softmax(VALUES), rtol=1e-6)
+
+
+# ---- failures -----------------------------------------------------------------------------------
+
+
+def test_a_launch_that_fails_shows_at_synchronise(cupy, gpu, queue):
+    cupy.cuda.runtime.fail_next["launchKernel"] = 719
+    run_softmax(gpu, queue, VALUES)
+    with pytest.raises(acl.AclError, match="cudaErrorLaunchFailure") as caught:
+        queue.synchronize()
+    assert caught.value.status == 507015
+    _, out = run_softmax(gpu, queue, VALUES)
+    queue.synchronize()
+    np.testing.assert_allclose(out.numpy(), softmax(VALUES), rtol=1e-6)
+
+
+def test_a_kernel_that_faults_shows_at_synchronise(cupy, gpu):
+    stream = gpu.create_stream()
+    cupy.cuda.runtime.fault_in = "*"
+    run_softmax(gpu, stream, VALUES)
+    with pytest.raises(acl.AclError, match="cudaErrorIllegalAddress") as caught:
+        stream.synchronize()
+    assert caught.value.status == 507015
+    assert "restart" in caught.value.hint
+
+
+def test_scratch_that_cannot_be_had_shows_at_synchronise(cupy, gpu, queue):
+    call = Call(gpu, "Softmax", (1, 40000))
+    call.plan()
+    cupy.cuda.runtime.fail_next["malloc"] = 2
+    call.run(queue)
+    with pytest.raises(acl.AclError) as caught:
+        queue.synchronize()
+    assert caught.value.status == 207001
+
+
+def test_nothing_is_left_open(cupy):
+    before = {kind: lib.aclpy_live_count(kind.encode()) for kind in ("memory", "stream", "event")}
+    with acl.Device("cuda:0") as gpu, gpu.create_stream() as stream:
+        run_softmax(gpu, stream, VALUES)
+        stream.record()
+    after = {kind: lib.aclpy_live_count(kind.encode()) for kind in before}
+    assert after == before
+    runtime = cupy.cuda.runtime
+    assert fake_gpu.names(cupy).count("malloc") == fake_gpu.names(cupy).count("free")
+    assert runtime.memory_bytes == runtime.memGetInfo()[0]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process with the fake CuPy of tests/cuda: its devices, its record of calls, its faults."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextlib import contextmanager
+from importlib import import_module
+
+from aclnn_native import ffi, lib
+from aclnn_py.backends import cuda_programs
+from aclnn_runtime import cuda_queues
+from support.sources import ROOT
+
+FAKE = ROOT / "tests" / "cuda" / "fake"
+
+
+@contextmanager
+def installed(monkeypatch, twin):
+    """The fake as ``cupy``; afterwards the process has no CUDA device again."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "cupy"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.syspath_prepend(str(FAKE))
+    monkeypatch.setenv("FAKE_CUPY_TWIN", str(twin))
+    cupy = import_module("cupy")
+    try:
+        yield cupy
+    finally:
+        lib.aclpy_device_table_install(ffi.NULL)
+        cuda_queues.forget_all()
+        for cached in (cuda_programs._kernel, cuda_programs._module, cuda_programs.processors):
+            cached.cache_clear()
+        cuda_programs.launch.cache_clear()
+        for name in [name for name in sys.modules if name.split(".")[0] == "cupy"]:
+            del sys.modules[name]
+
+
+_holds: list[Hold] = []
+
+
+def let_all_go():
+    """At the end of a test, whatever became of it: streams are waited for."""
+    while _holds:
+        _holds.pop().let_go()
+
+
+class Hold:
+    """Keeps a stream of the fake busy until it is let go."""
+
+    def __init__(self, cupy, stream):
+        self._free = threading.Event()
+        pointer = stream.__cuda_stream__()[1] if hasattr(stream, "__cuda_stream__") else stream
+        _holds.append(self)
+        cupy.cuda.runtime._stream(pointer).add(self._free.wait)
+
+    def let_go(self):
+        self._free.set()
+
+
+def names(cupy) -> list[str]:
+    """What was called, in order."""
+    return [call[0] for call in cupy.cuda.runtime.calls]
