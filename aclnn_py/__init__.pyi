@@ -7,26 +7,16 @@ from aclnn_py.core.format import aclFormat as aclFormat
 from aclnn_py.core.tensor import Tensor as Tensor
 from aclnn_py.dialects.acl_allocation import aclrtFreeHostWithDevSync as aclrtFreeHostWithDevSync
 from aclnn_py.dialects.acl_allocation import aclrtFreeWithDevSync as aclrtFreeWithDevSync
-from aclnn_py.dialects.acl_allocation import aclrtGetMemInfo as aclrtGetMemInfo
-from aclnn_py.dialects.acl_allocation import aclrtGetMemUsageInfo as aclrtGetMemUsageInfo
-from aclnn_py.dialects.acl_allocation import aclrtHostGetDevicePointer as aclrtHostGetDevicePointer
-from aclnn_py.dialects.acl_allocation import aclrtHostRegister as aclrtHostRegister
-from aclnn_py.dialects.acl_allocation import aclrtHostRegisterV2 as aclrtHostRegisterV2
-from aclnn_py.dialects.acl_allocation import aclrtHostUnregister as aclrtHostUnregister
 from aclnn_py.dialects.acl_allocation import aclrtMallocAlign32 as aclrtMallocAlign32
 from aclnn_py.dialects.acl_allocation import aclrtMallocCached as aclrtMallocCached
 from aclnn_py.dialects.acl_allocation import aclrtMallocForTaskScheduler as aclrtMallocForTaskScheduler
 from aclnn_py.dialects.acl_allocation import aclrtMallocHostWithCfg as aclrtMallocHostWithCfg
 from aclnn_py.dialects.acl_allocation import aclrtMallocWithCfg as aclrtMallocWithCfg
 from aclnn_py.dialects.acl_allocation import aclrtMemAllocManaged as aclrtMemAllocManaged
-from aclnn_py.dialects.acl_allocation import aclrtMemFlush as aclrtMemFlush
-from aclnn_py.dialects.acl_allocation import aclrtMemInvalidate as aclrtMemInvalidate
-from aclnn_py.dialects.acl_allocation import aclrtPointerGetAttributes as aclrtPointerGetAttributes
 from aclnn_py.dialects.acl_callback import aclrtLaunchCallback as aclrtLaunchCallback
 from aclnn_py.dialects.acl_callback import aclrtProcessReport as aclrtProcessReport
 from aclnn_py.dialects.acl_callback import aclrtSubscribeReport as aclrtSubscribeReport
 from aclnn_py.dialects.acl_callback import aclrtUnSubscribeReport as aclrtUnSubscribeReport
-from aclnn_py.dialects.acl_capture import aclmdlRIAbort as aclmdlRIAbort
 from aclnn_py.dialects.acl_capture import aclmdlRICaptureBegin as aclmdlRICaptureBegin
 from aclnn_py.dialects.acl_capture import aclmdlRICaptureEnd as aclmdlRICaptureEnd
 from aclnn_py.dialects.acl_capture import aclmdlRICaptureGetInfo as aclmdlRICaptureGetInfo
@@ -35,14 +25,6 @@ from aclnn_py.dialects.acl_capture import aclmdlRICaptureTaskGrpEnd as aclmdlRIC
 from aclnn_py.dialects.acl_capture import aclmdlRICaptureTaskUpdateBegin as aclmdlRICaptureTaskUpdateBegin
 from aclnn_py.dialects.acl_capture import aclmdlRICaptureTaskUpdateEnd as aclmdlRICaptureTaskUpdateEnd
 from aclnn_py.dialects.acl_capture import aclmdlRICaptureThreadExchangeMode as aclmdlRICaptureThreadExchangeMode
-from aclnn_py.dialects.acl_capture import aclmdlRIDebugJsonPrint as aclmdlRIDebugJsonPrint
-from aclnn_py.dialects.acl_capture import aclmdlRIDebugPrint as aclmdlRIDebugPrint
-from aclnn_py.dialects.acl_capture import aclmdlRIDestroy as aclmdlRIDestroy
-from aclnn_py.dialects.acl_capture import aclmdlRIExecute as aclmdlRIExecute
-from aclnn_py.dialects.acl_capture import aclmdlRIExecuteAsync as aclmdlRIExecuteAsync
-from aclnn_py.dialects.acl_capture import aclmdlRIGetId as aclmdlRIGetId
-from aclnn_py.dialects.acl_capture import aclmdlRIGetName as aclmdlRIGetName
-from aclnn_py.dialects.acl_capture import aclmdlRISetName as aclmdlRISetName
 from aclnn_py.dialects.acl_copy import aclrtMemcpy2d as aclrtMemcpy2d
 from aclnn_py.dialects.acl_copy import aclrtMemcpy2dAsync as aclrtMemcpy2dAsync
 from aclnn_py.dialects.acl_copy import aclrtMemcpyAsyncWithCondition as aclrtMemcpyAsyncWithCondition
@@ -129,6 +111,22 @@ from aclnn_py.dialects.acl_facts import aclrtQueryDeviceStatus as aclrtQueryDevi
 from aclnn_py.dialects.acl_facts import aclrtSetTsDevice as aclrtSetTsDevice
 from aclnn_py.dialects.acl_facts import aclsysGetVersionNum as aclsysGetVersionNum
 from aclnn_py.dialects.acl_facts import aclsysGetVersionStr as aclsysGetVersionStr
+from aclnn_py.dialects.acl_graph import aclmdlRIAbort as aclmdlRIAbort
+from aclnn_py.dialects.acl_graph import aclmdlRIDebugJsonPrint as aclmdlRIDebugJsonPrint
+from aclnn_py.dialects.acl_graph import aclmdlRIDebugPrint as aclmdlRIDebugPrint
+from aclnn_py.dialects.acl_graph import aclmdlRIDestroy as aclmdlRIDestroy
+from aclnn_py.dialects.acl_graph import aclmdlRIDestroyRegisterCallback as aclmdlRIDestroyRegisterCallback
+from aclnn_py.dialects.acl_graph import aclmdlRIDestroyUnregisterCallback as aclmdlRIDestroyUnregisterCallback
+from aclnn_py.dialects.acl_graph import aclmdlRIExecute as aclmdlRIExecute
+from aclnn_py.dialects.acl_graph import aclmdlRIExecuteAsync as aclmdlRIExecuteAsync
+from aclnn_py.dialects.acl_graph import aclmdlRIGetId as aclmdlRIGetId
+from aclnn_py.dialects.acl_graph import aclmdlRIGetName as aclmdlRIGetName
+from aclnn_py.dialects.acl_graph import aclmdlRIGetStreams as aclmdlRIGetStreams
+from aclnn_py.dialects.acl_graph import aclmdlRISetName as aclmdlRISetName
+from aclnn_py.dialects.acl_host_register import aclrtHostGetDevicePointer as aclrtHostGetDevicePointer
+from aclnn_py.dialects.acl_host_register import aclrtHostRegister as aclrtHostRegister
+from aclnn_py.dialects.acl_host_register import aclrtHostRegisterV2 as aclrtHostRegisterV2
+from aclnn_py.dialects.acl_host_register import aclrtHostUnregister as aclrtHostUnregister
 from aclnn_py.dialects.acl_limits import aclrtDeviceGetBareTgid as aclrtDeviceGetBareTgid
 from aclnn_py.dialects.acl_limits import aclrtGetDeviceResLimit as aclrtGetDeviceResLimit
 from aclnn_py.dialects.acl_limits import aclrtGetDeviceSatMode as aclrtGetDeviceSatMode
@@ -155,6 +153,16 @@ from aclnn_py.dialects.acl_memory import aclrtMemcpy as aclrtMemcpy
 from aclnn_py.dialects.acl_memory import aclrtMemcpyAsync as aclrtMemcpyAsync
 from aclnn_py.dialects.acl_memory import aclrtMemset as aclrtMemset
 from aclnn_py.dialects.acl_memory import aclrtMemsetAsync as aclrtMemsetAsync
+from aclnn_py.dialects.acl_memory_facts import aclrtGetMemInfo as aclrtGetMemInfo
+from aclnn_py.dialects.acl_memory_facts import aclrtGetMemUsageInfo as aclrtGetMemUsageInfo
+from aclnn_py.dialects.acl_memory_facts import aclrtMemFlush as aclrtMemFlush
+from aclnn_py.dialects.acl_memory_facts import aclrtMemInvalidate as aclrtMemInvalidate
+from aclnn_py.dialects.acl_memory_facts import aclrtPointerGetAttributes as aclrtPointerGetAttributes
+from aclnn_py.dialects.acl_model import aclmdlRIBindStream as aclmdlRIBindStream
+from aclnn_py.dialects.acl_model import aclmdlRIBuildBegin as aclmdlRIBuildBegin
+from aclnn_py.dialects.acl_model import aclmdlRIBuildEnd as aclmdlRIBuildEnd
+from aclnn_py.dialects.acl_model import aclmdlRIEndTask as aclmdlRIEndTask
+from aclnn_py.dialects.acl_model import aclmdlRIUnbindStream as aclmdlRIUnbindStream
 from aclnn_py.dialects.acl_notify import aclrtCntNotifyCreate as aclrtCntNotifyCreate
 from aclnn_py.dialects.acl_notify import aclrtCntNotifyDestroy as aclrtCntNotifyDestroy
 from aclnn_py.dialects.acl_notify import aclrtCntNotifyGetId as aclrtCntNotifyGetId
@@ -183,28 +191,28 @@ from aclnn_py.dialects.acl_stream import aclrtDestroyStream as aclrtDestroyStrea
 from aclnn_py.dialects.acl_stream import aclrtLaunchHostFunc as aclrtLaunchHostFunc
 from aclnn_py.dialects.acl_stream import aclrtStreamQuery as aclrtStreamQuery
 from aclnn_py.dialects.acl_stream import aclrtSynchronizeStream as aclrtSynchronizeStream
-from aclnn_py.dialects.acl_stream_more import aclrtActiveStream as aclrtActiveStream
-from aclnn_py.dialects.acl_stream_more import aclrtCreateStreamConfigHandle as aclrtCreateStreamConfigHandle
-from aclnn_py.dialects.acl_stream_more import aclrtCreateStreamV2 as aclrtCreateStreamV2
-from aclnn_py.dialects.acl_stream_more import aclrtCreateStreamWithConfig as aclrtCreateStreamWithConfig
-from aclnn_py.dialects.acl_stream_more import aclrtDestroyStreamConfigHandle as aclrtDestroyStreamConfigHandle
-from aclnn_py.dialects.acl_stream_more import aclrtDestroyStreamForce as aclrtDestroyStreamForce
-from aclnn_py.dialects.acl_stream_more import aclrtGetStreamAttribute as aclrtGetStreamAttribute
-from aclnn_py.dialects.acl_stream_more import aclrtGetStreamAvailableNum as aclrtGetStreamAvailableNum
-from aclnn_py.dialects.acl_stream_more import aclrtGetStreamOverflowSwitch as aclrtGetStreamOverflowSwitch
-from aclnn_py.dialects.acl_stream_more import aclrtPersistentTaskClean as aclrtPersistentTaskClean
-from aclnn_py.dialects.acl_stream_more import aclrtRegStreamStateCallback as aclrtRegStreamStateCallback
-from aclnn_py.dialects.acl_stream_more import aclrtSetStreamAttribute as aclrtSetStreamAttribute
-from aclnn_py.dialects.acl_stream_more import aclrtSetStreamConfigOpt as aclrtSetStreamConfigOpt
-from aclnn_py.dialects.acl_stream_more import aclrtSetStreamFailureMode as aclrtSetStreamFailureMode
-from aclnn_py.dialects.acl_stream_more import aclrtSetStreamOverflowSwitch as aclrtSetStreamOverflowSwitch
-from aclnn_py.dialects.acl_stream_more import aclrtStreamAbort as aclrtStreamAbort
-from aclnn_py.dialects.acl_stream_more import aclrtStreamGetFlags as aclrtStreamGetFlags
-from aclnn_py.dialects.acl_stream_more import aclrtStreamGetId as aclrtStreamGetId
-from aclnn_py.dialects.acl_stream_more import aclrtStreamGetPriority as aclrtStreamGetPriority
-from aclnn_py.dialects.acl_stream_more import aclrtStreamStop as aclrtStreamStop
-from aclnn_py.dialects.acl_stream_more import aclrtSynchronizeDeviceWithTimeout as aclrtSynchronizeDeviceWithTimeout
-from aclnn_py.dialects.acl_stream_more import aclrtSynchronizeStreamWithTimeout as aclrtSynchronizeStreamWithTimeout
+from aclnn_py.dialects.acl_stream_config import aclrtCreateStreamConfigHandle as aclrtCreateStreamConfigHandle
+from aclnn_py.dialects.acl_stream_config import aclrtCreateStreamV2 as aclrtCreateStreamV2
+from aclnn_py.dialects.acl_stream_config import aclrtCreateStreamWithConfig as aclrtCreateStreamWithConfig
+from aclnn_py.dialects.acl_stream_config import aclrtDestroyStreamConfigHandle as aclrtDestroyStreamConfigHandle
+from aclnn_py.dialects.acl_stream_config import aclrtSetStreamConfigOpt as aclrtSetStreamConfigOpt
+from aclnn_py.dialects.acl_stream_control import aclrtActiveStream as aclrtActiveStream
+from aclnn_py.dialects.acl_stream_control import aclrtDestroyStreamForce as aclrtDestroyStreamForce
+from aclnn_py.dialects.acl_stream_control import aclrtPersistentTaskClean as aclrtPersistentTaskClean
+from aclnn_py.dialects.acl_stream_control import aclrtRegStreamStateCallback as aclrtRegStreamStateCallback
+from aclnn_py.dialects.acl_stream_control import aclrtStreamAbort as aclrtStreamAbort
+from aclnn_py.dialects.acl_stream_control import aclrtStreamStop as aclrtStreamStop
+from aclnn_py.dialects.acl_stream_control import aclrtSynchronizeDeviceWithTimeout as aclrtSynchronizeDeviceWithTimeout
+from aclnn_py.dialects.acl_stream_control import aclrtSynchronizeStreamWithTimeout as aclrtSynchronizeStreamWithTimeout
+from aclnn_py.dialects.acl_stream_facts import aclrtGetStreamAttribute as aclrtGetStreamAttribute
+from aclnn_py.dialects.acl_stream_facts import aclrtGetStreamAvailableNum as aclrtGetStreamAvailableNum
+from aclnn_py.dialects.acl_stream_facts import aclrtGetStreamOverflowSwitch as aclrtGetStreamOverflowSwitch
+from aclnn_py.dialects.acl_stream_facts import aclrtSetStreamAttribute as aclrtSetStreamAttribute
+from aclnn_py.dialects.acl_stream_facts import aclrtSetStreamFailureMode as aclrtSetStreamFailureMode
+from aclnn_py.dialects.acl_stream_facts import aclrtSetStreamOverflowSwitch as aclrtSetStreamOverflowSwitch
+from aclnn_py.dialects.acl_stream_facts import aclrtStreamGetFlags as aclrtStreamGetFlags
+from aclnn_py.dialects.acl_stream_facts import aclrtStreamGetId as aclrtStreamGetId
+from aclnn_py.dialects.acl_stream_facts import aclrtStreamGetPriority as aclrtStreamGetPriority
 from aclnn_py.dialects.acl_tensor import aclCreateTensor as aclCreateTensor
 from aclnn_py.dialects.acl_tensor import aclDestroyAclOpExecutor as aclDestroyAclOpExecutor
 from aclnn_py.dialects.acl_tensor import aclDestroyTensor as aclDestroyTensor
@@ -350,6 +358,8 @@ ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL: aclmdlRICaptureMode
 ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE: aclmdlRICaptureStatus
 ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED: aclmdlRICaptureStatus
 ACL_MODEL_RI_CAPTURE_STATUS_NONE: aclmdlRICaptureStatus
+ACL_MODEL_STREAM_FLAG_DEFAULT: int
+ACL_MODEL_STREAM_FLAG_HEAD: int
 ACL_STOP_ON_FAILURE: int
 ACL_STREAM_CPU_SCHEDULE: int
 ACL_STREAM_DEVICE_USE_ONLY: int
@@ -457,6 +467,8 @@ __all__ = [
     "ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE",
     "ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED",
     "ACL_MODEL_RI_CAPTURE_STATUS_NONE",
+    "ACL_MODEL_STREAM_FLAG_DEFAULT",
+    "ACL_MODEL_STREAM_FLAG_HEAD",
     "ACL_STOP_ON_FAILURE",
     "ACL_STREAM_CPU_SCHEDULE",
     "ACL_STREAM_DEVICE_USE_ONLY",
@@ -530,6 +542,9 @@ __all__ = [
     "aclSysParamOpt",
     "aclUpdateDataBuffer",
     "aclmdlRIAbort",
+    "aclmdlRIBindStream",
+    "aclmdlRIBuildBegin",
+    "aclmdlRIBuildEnd",
     "aclmdlRICaptureBegin",
     "aclmdlRICaptureEnd",
     "aclmdlRICaptureGetInfo",
@@ -543,11 +558,16 @@ __all__ = [
     "aclmdlRIDebugJsonPrint",
     "aclmdlRIDebugPrint",
     "aclmdlRIDestroy",
+    "aclmdlRIDestroyRegisterCallback",
+    "aclmdlRIDestroyUnregisterCallback",
+    "aclmdlRIEndTask",
     "aclmdlRIExecute",
     "aclmdlRIExecuteAsync",
     "aclmdlRIGetId",
     "aclmdlRIGetName",
+    "aclmdlRIGetStreams",
     "aclmdlRISetName",
+    "aclmdlRIUnbindStream",
     "aclnnFinalize",
     "aclnnInit",
     "aclnnLogSoftmax",

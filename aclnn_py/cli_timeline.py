@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import json
 import sys
+from bisect import bisect_left
+from itertools import accumulate, pairwise
+from math import log10
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree as ET
@@ -13,16 +16,19 @@ import click
 
 __all__ = ["COMMANDS", "draw"]
 
-_WIDTH: Final = 1200  # of the drawing area [px]
+_STEP: Final = 10  # for each power of ten of a time [px]
 _MARGIN: Final = 120  # for the names of the lanes [px]
 _LANE: Final = 34  # height of a lane [px]
-_NARROW: Final = 6  # [px] of the width that each letter of a label needs
+_LETTER: Final = 6.5  # of a label [px]
 _COLOURS: Final = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#72b7b2")
 _WAIT, _FAILED = "#d3d3d3", "#d62728"
 
 
 def draw(events: list[dict[str, Any]], path: str | Path) -> None:
     """Draw the tasks and arrows of Chrome-trace events as SVG.
+
+    Times are not to scale: a stretch of time is as wide as its logarithm, and a task at least as
+    wide as its name, so that a microsecond beside a millisecond can still be read.
 
     Parameters
     ----------
@@ -42,36 +48,66 @@ def draw(events: list[dict[str, Any]], path: str | Path) -> None:
     lanes = {lane: row for row, lane in enumerate(sorted({task["tid"] for task in tasks}))}
     begin = min(task["ts"] for task in tasks)
     span = max(task["ts"] + task["dur"] for task in tasks) - begin
-    scale = _WIDTH / span if span > 0 else 1.0
+    axis = _Axis(tasks)
     root = ET.Element(
         "svg",
         xmlns="http://www.w3.org/2000/svg",
-        width=str(_MARGIN + _WIDTH + 20),
+        width=f"{_MARGIN + axis.width + 20:.0f}",
         height=str(_LANE * (len(lanes) + 1)),
     )
     root.set("font-family", "sans-serif")
     root.set("font-size", "11")
-    _lane_names(root, lanes, events)
+    _lane_names(root, lanes, events, axis.width)
     for task in tasks:
-        _task(root, task, lanes[task["tid"]], (task["ts"] - begin) * scale, task["dur"] * scale)
+        left, right = axis.at(task["ts"]), axis.at(task["ts"] + task["dur"])
+        _task(root, task, lanes[task["tid"]], left, right - left)
     for start, end in _arrows(events):
-        _arrow(root, start, end, lanes, begin, scale)
+        _arrow(root, start, end, lanes, axis)
     text = _child(root, "text", x=str(_MARGIN), y=str(_LANE * len(lanes) + 20))
-    text.text = f"{span:.1f} µs"
+    text.text = f"{span:.1f} µs in all, not to scale"
     ET.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+
+
+class _Axis:
+    """Where times are drawn, right of the names of the lanes."""
+
+    def __init__(self, tasks: list[dict[str, Any]]) -> None:
+        self._times: list[float] = sorted(
+            {t for task in tasks for t in (task["ts"], task["ts"] + task["dur"])}
+        )
+        spans = [1000 * (b - a) for a, b in pairwise(self._times)]  # [ns]
+        widths = [_STEP * (1 + log10(1 + span)) for span in spans]
+        for task in tasks:
+            first, end = (bisect_left(self._times, task["ts"] + d) for d in (0, task["dur"]))
+            short = _LETTER * (len(task["name"]) + 1) - sum(widths[first:end])
+            for index in range(first, end if short > 0 else first):
+                widths[index] += short / (end - first)
+        self._places: list[float] = [0.0, *accumulate(widths)]
+        self.width = self._places[-1]
+
+    def at(self, time: float) -> float:
+        """Distance from the left of the drawing area [px]."""
+        after = bisect_left(self._times, time)
+        if after == len(self._times) or self._times[after] == time or after == 0:
+            return self._places[min(after, len(self._places) - 1)]
+        low, high = self._times[after - 1 : after + 1]
+        left, right = self._places[after - 1 : after + 1]
+        return left + (right - left) * (time - low) / (high - low)
 
 
 def _child(parent: ET.Element, tag: str, **attributes: str) -> ET.Element:
     return ET.SubElement(parent, tag, attributes)
 
 
-def _lane_names(root: ET.Element, lanes: dict[int, int], events: list[dict[str, Any]]) -> None:
+def _lane_names(
+    root: ET.Element, lanes: dict[int, int], events: list[dict[str, Any]], width: float
+) -> None:
     names = {e["tid"]: e["args"]["name"] for e in events if e.get("ph") == "M"}
     for lane, row in lanes.items():
         middle = str(_LANE * row + _LANE // 2 + 4)
         _child(root, "text", x="4", y=middle).text = names.get(lane, str(lane))
         below = str(_LANE * (row + 1))
-        end = str(_MARGIN + _WIDTH)
+        end = f"{_MARGIN + width:.0f}"
         _child(root, "line", x1="0", x2=end, y1=below, y2=below, stroke="#eeeeee")
 
 
@@ -86,7 +122,7 @@ def _task(root: ET.Element, task: dict[str, Any], row: int, left: float, width: 
     box = _child(root, "rect", x=x, y=y, width=shown, height=str(_LANE - 10), fill=colour)
     facts = [f"{name}: {value}" for name, value in arguments.items()]
     _child(box, "title").text = "\n".join([task["name"], f"{task['dur']} µs", *facts])
-    if width > _NARROW * len(task["name"]):
+    if width > _LETTER * len(task["name"]):
         text = _child(root, "text", x=f"{_MARGIN + left + 3:.2f}", y=str(_LANE * row + 21))
         text.text = task["name"]
 
@@ -108,13 +144,9 @@ def _arrow(
     start: dict[str, Any],
     end: dict[str, Any],
     lanes: dict[int, int],
-    begin: float,
-    scale: float,
+    axis: _Axis,
 ) -> None:
-    ends = [
-        (_MARGIN + (e["ts"] - begin) * scale, _LANE * lanes[e["tid"]] + _LANE / 2)
-        for e in (start, end)
-    ]
+    ends = [(_MARGIN + axis.at(e["ts"]), _LANE * lanes[e["tid"]] + _LANE / 2) for e in (start, end)]
     (x1, y1), (x2, y2) = ends
     line = _child(root, "line", x1=f"{x1:.2f}", y1=f"{y1:.1f}", x2=f"{x2:.2f}", y2=f"{y2:.1f}")
     line.set("stroke", "#333333")

@@ -31,19 +31,19 @@ TOP = """\
 _PROTOTYPE = re.compile(r"(?P<type>.*[ *])(?P<name>\w+)\((?P<parameters>.*)\)")
 
 
-def lacking() -> dict[str, tuple[int, str]]:
-    """Status and prototype by name."""
+def lacking() -> dict[str, tuple[int, str, str]]:
+    """Status, prototype and reason by name."""
     rows = {}
     for line in TABLE.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
-            status, prototype = line.split(" | ")
-            rows[_parts(prototype)["name"]] = int(status), prototype
+            status, prototype, reason = line.split(" | ")
+            rows[_parts(prototype)["name"]] = int(status), prototype, reason
     return rows
 
 
-def lacking_text(rows: Iterable[tuple[int, str]]) -> str:
+def lacking_text(rows: Iterable[tuple[int, str, str]]) -> str:
     """The C source."""
-    return TOP + "\n".join(_function(status, prototype) for status, prototype in rows)
+    return TOP + "\n".join(_function(*row) for row in rows)
 
 
 def _parts(prototype: str) -> dict[str, str]:
@@ -53,11 +53,11 @@ def _parts(prototype: str) -> dict[str, str]:
     return found.groupdict()
 
 
-def _function(status: int, prototype: str) -> str:
+def _function(status: int, prototype: str, reason: str) -> str:
     parts = _parts(prototype)
     names = [text.split()[-1].lstrip("*") for text in parts["parameters"].split(",")]
     unused = "".join(f"  (void){name};\n" for name in names if name not in {"void", "..."})
-    answer = f'capi_lacking("{parts["name"]}", {status})'
+    answer = f'capi_lacking("{parts["name"]}", {status}, "{reason}")'
     result = parts["type"].strip()
     if result == "aclError":
         body = f"  return {answer};\n"

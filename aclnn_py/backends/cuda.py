@@ -38,7 +38,7 @@ class CudaBackend:
             return "", (Refusal(candidate, "there is no CUDA kernel of that name and dtype"),)
         return f"{step.kernel} {step.dtype}", ()
 
-    def divides(self, step: Step, params: tuple[int, ...]) -> bool:  # noqa: ARG002  # the seam's form
+    def divides(self, step: Step, params: tuple[int, ...], by: Step | None = None) -> bool:  # noqa: ARG002  # the seam's form
         """See `aclnn_py.plan.choose.Backend`: kernels run whole."""
         return False
 

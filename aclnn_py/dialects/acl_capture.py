@@ -21,8 +21,6 @@ Examples
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
-
 from aclnn_runtime import graph as _graph
 from aclnn_runtime import graph_calls as _calls
 from aclnn_runtime.enums_order import aclmdlRICaptureMode, aclmdlRICaptureStatus
@@ -30,11 +28,7 @@ from aclnn_runtime.graph import Graph, TaskGroup
 from aclnn_runtime.noun import handle_of
 from aclnn_runtime.stream import Stream
 
-if TYPE_CHECKING:
-    from os import PathLike
-
 __all__ = [
-    "aclmdlRIAbort",
     "aclmdlRICaptureBegin",
     "aclmdlRICaptureEnd",
     "aclmdlRICaptureGetInfo",
@@ -43,14 +37,6 @@ __all__ = [
     "aclmdlRICaptureTaskUpdateBegin",
     "aclmdlRICaptureTaskUpdateEnd",
     "aclmdlRICaptureThreadExchangeMode",
-    "aclmdlRIDebugJsonPrint",
-    "aclmdlRIDebugPrint",
-    "aclmdlRIDestroy",
-    "aclmdlRIExecute",
-    "aclmdlRIExecuteAsync",
-    "aclmdlRIGetId",
-    "aclmdlRIGetName",
-    "aclmdlRISetName",
 ]
 
 
@@ -69,9 +55,9 @@ def aclmdlRICaptureBegin(stream: Stream | None, mode: int) -> None:
     ------
     AclError
         100000 for None; 207000 for the default stream; 107000 for another mode;
-        107027 if it is being captured already; 507000 for a stream whose flags do
-        not allow it; 107002 without current context; 107003 for a stream of another
-        context; 107017 for a destroyed handle.
+        107027 if it is being captured already; 107005 if it is bound to a model;
+        507000 for a stream whose flags do not allow it; 107002 without current context;
+        107003 for a stream of another context; 107017 for a destroyed handle.
 
     Notes
     -----
@@ -169,218 +155,6 @@ def aclmdlRICaptureThreadExchangeMode(mode: int) -> aclmdlRICaptureMode:
     (ACL API version 1.17.0).
     """
     return aclmdlRICaptureMode(_graph.exchange_mode(mode))
-
-
-def aclmdlRIExecuteAsync(modelRI: Graph | None, stream: Stream | None) -> None:
-    """Run a graph behind everything queued in a stream.
-
-    Parameters
-    ----------
-    modelRI : Graph
-        The graph.
-    stream : Stream or None
-        None is the default stream of the current context.
-
-    Raises
-    ------
-    AclError
-        100000 for None; 107026 while it is being captured; 107027 if the stream is;
-        107004 for a graph of another context; 107002 without current context;
-        107003 for a stream of another context; 107017 for a destroyed handle.
-
-    Notes
-    -----
-    Never blocks. May be called again while it runs: replays of a graph follow each
-    other.
-
-    Source: CANN runtime API reference, ``aclmdlRIExecuteAsync`` (ACL API version 1.17.0).
-    """
-    _graph.execute_graph(modelRI, stream)
-
-
-def aclmdlRIExecute(modelRI: Graph | None, timeout: int) -> None:
-    """Run a built model and wait; refused for captured graphs, which all of ours are.
-
-    Parameters
-    ----------
-    modelRI : Graph
-        The graph.
-    timeout : int
-        Not looked at.
-
-    Raises
-    ------
-    AclError
-        107000 for a captured graph; 107026 while it is being captured; 100000 for
-        None; 107017 for a destroyed one.
-
-    Notes
-    -----
-    Source: CANN runtime API reference, ``aclmdlRIExecute`` (ACL API version 1.17.0).
-    """
-    _calls.execute_sync(modelRI, timeout)
-
-
-def aclmdlRIDestroy(modelRI: Graph | None) -> None:
-    """Give a graph back.
-
-    Parameters
-    ----------
-    modelRI : Graph
-        The graph.
-
-    Raises
-    ------
-    AclError
-        100000 for None; 107037 while a replay is queued or runs; 107026 while it is
-        being captured; 107017 for one destroyed before.
-
-    Notes
-    -----
-    Never blocks.
-
-    Source: CANN runtime API reference, ``aclmdlRIDestroy`` (ACL API version 1.17.0).
-    """
-    _graph.destroy_graph(modelRI)
-
-
-def aclmdlRIAbort(modelRI: Graph | None) -> NoReturn:
-    """Abort a built model; refused for captured graphs, which all of ours are.
-
-    Parameters
-    ----------
-    modelRI : Graph
-        The graph.
-
-    Raises
-    ------
-    AclError
-        207000 for a captured graph; 100000 for None; 107017 for a destroyed one.
-
-    Notes
-    -----
-    Source: CANN runtime API reference, ``aclmdlRIAbort`` (ACL API version 1.17.0).
-    """
-    _calls.abort(modelRI)
-
-
-def aclmdlRIDebugPrint(modelRI: Graph | None) -> None:
-    """Print a description of a graph to the standard error stream.
-
-    Parameters
-    ----------
-    modelRI : Graph
-        The graph.
-
-    Raises
-    ------
-    AclError
-        100000 for None; 107017 for a destroyed one.
-
-    Notes
-    -----
-    Source: CANN runtime API reference, ``aclmdlRIDebugPrint`` (ACL API version 1.17.0).
-    """
-    _calls.print_graph(modelRI)
-
-
-def aclmdlRIDebugJsonPrint(modelRI: Graph | None, path: str | PathLike[str], flags: int) -> None:
-    """Write a description of a graph to a JSON file.
-
-    Parameters
-    ----------
-    modelRI : Graph
-        The graph.
-    path : str or PathLike
-        The file.
-    flags : int
-        0 summary, 1 verbose.
-
-    Raises
-    ------
-    AclError
-        100000 for None; 107000 for other flags; 107009 if the file cannot be
-        opened, 107010 if it cannot be written; 107017 for a destroyed graph.
-
-    Notes
-    -----
-    The keys are our own: what the vendor's file holds is not public.
-
-    Source: CANN runtime API reference, ``aclmdlRIDebugJsonPrint`` (ACL API version 1.17.0).
-    """
-    _calls.print_json(modelRI, path, flags)
-
-
-def aclmdlRISetName(modelRI: Graph | None, name: str) -> None:
-    """Name a graph.
-
-    Parameters
-    ----------
-    modelRI : Graph
-        The graph.
-    name : str
-        At most 512 bytes.
-
-    Raises
-    ------
-    AclError
-        100000 for None; 107000 for a longer name; 107017 for a destroyed graph.
-
-    Notes
-    -----
-    Source: CANN runtime API reference, ``aclmdlRISetName`` (ACL API version 1.17.0).
-    """
-    _calls.set_name(modelRI, name)
-
-
-def aclmdlRIGetName(modelRI: Graph | None) -> str:
-    """Name of a graph.
-
-    Parameters
-    ----------
-    modelRI : Graph
-        The graph.
-
-    Returns
-    -------
-    str
-        Empty unless it was set.
-
-    Raises
-    ------
-    AclError
-        100000 for None; 107017 for a destroyed graph.
-
-    Notes
-    -----
-    Source: CANN runtime API reference, ``aclmdlRIGetName`` (ACL API version 1.17.0).
-    """
-    return _calls.get_name(modelRI)
-
-
-def aclmdlRIGetId(modelRI: Graph | None) -> int:
-    """Number of a graph.
-
-    Parameters
-    ----------
-    modelRI : Graph
-        The graph.
-
-    Returns
-    -------
-    int
-        Never that of another graph of the process.
-
-    Raises
-    ------
-    AclError
-        100000 for None; 107017 for a destroyed graph.
-
-    Notes
-    -----
-    Source: CANN runtime API reference, ``aclmdlRIGetId`` (ACL API version 1.17.0).
-    """
-    return _calls.graph_id(modelRI)
 
 
 def aclmdlRICaptureTaskGrpBegin(stream: Stream | None) -> None:

@@ -52,7 +52,7 @@ static inline int32_t capi_give_address(void **to, const uintptr_t *address, int
   return status;
 }
 
-/* What a function that does not exist here answers: its message, and 200001 or 207000. */
-int32_t capi_lacking(const char *function, int32_t status);
+/* What a function that does not exist here answers: its message, which says why, and 200001 or 207000. */
+int32_t capi_lacking(const char *function, int32_t status, const char *reason);
 
 #endif

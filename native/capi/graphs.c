@@ -47,6 +47,35 @@ aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path, uint32_t fla
   return aclpy_graph_print_json(capi_handle(modelRI), path, flags);
 }
 
+aclError aclmdlRIGetStreams(aclmdlRI modelRI, aclrtStream *streams, uint32_t *numStreams) {
+  return aclpy_graph_streams(capi_handle(modelRI), (aclpy_handle *)(void *)streams, numStreams);
+}
+aclError aclmdlRIDestroyRegisterCallback(aclmdlRI modelRI, aclrtCallback func, void *userData) {
+  return aclpy_graph_farewell_register(capi_handle(modelRI), func, userData);
+}
+aclError aclmdlRIDestroyUnregisterCallback(aclmdlRI modelRI, aclrtCallback func) {
+  return aclpy_graph_farewell_unregister(capi_handle(modelRI), func);
+}
+
+/* ---- models of persistent streams ------------------------------------------------------------------------------ */
+
+aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag) {
+  aclpy_handle made = 0;
+  return capi_give(modelRI, &made, aclpy_model_build_begin(0, flag, CAPI_OUT(modelRI, &made)));
+}
+aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uint32_t flag) {
+  return aclpy_model_bind(0, capi_handle(modelRI), capi_handle(stream), flag);
+}
+aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream) {
+  return aclpy_model_end_task(0, capi_handle(modelRI), capi_handle(stream));
+}
+aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve) {
+  return aclpy_model_build_end(capi_handle(modelRI), reserve);
+}
+aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream) {
+  return aclpy_model_unbind(0, capi_handle(modelRI), capi_handle(stream));
+}
+
 /* ---- groups of tasks ------------------------------------------------------------------------------------------- */
 
 aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream) { return aclpy_task_group_begin(0, capi_handle(stream)); }

@@ -12,9 +12,10 @@
 #include "failure.h"
 #include "graph.h"
 #include "marker.h"
+#include "model.h"
 #include "thread.h"
 
-enum { GLOBAL = 0, THREAD_LOCAL = 1, RELAXED = 2, NONE = 3 }; /* the strictest first */
+enum { GLOBAL = 0, THREAD_LOCAL = 1, RELAXED = 2, NONE = ENG_MODE_NONE }; /* the strictest first */
 enum { STATUS_NONE = 0, STATUS_ACTIVE = 1, STATUS_INVALIDATED = 2 };
 
 /* The list of captures. Taken before a stream's lock, which is taken before a graph's. */
@@ -27,7 +28,7 @@ static uint64_t self_id_(void) { return (uint64_t)(uintptr_t)pthread_self(); }
 
 /* ---- the list ---- */
 
-static void enlist_(struct eng_graph *graph) {
+void eng_capture_enlist(struct eng_graph *graph) {
   pthread_mutex_lock(&lock_);
   graph->next = list_;
   list_ = graph;
@@ -35,7 +36,7 @@ static void enlist_(struct eng_graph *graph) {
   pthread_mutex_unlock(&lock_);
 }
 
-static void unlist_(struct eng_graph *graph) {
+void eng_capture_unlist(struct eng_graph *graph) {
   pthread_mutex_lock(&lock_);
   struct eng_graph **link = &list_;
   while (*link != NULL && *link != graph) link = &(*link)->next;
@@ -90,6 +91,7 @@ static bool attach_(struct eng_graph *graph, struct eng_stream *stream) {
   pthread_mutex_lock(&graph->lock);
   int32_t branch = graph->state == ENG_GRAPH_DROPPED ? -1 : eng_graph_branch(graph, stream);
   if (branch >= 0) {
+    graph->branches[branch].origin = stream->handle;
     eng_retain(&stream->head);
     eng_retain(&graph->head);
     stream->graph = graph;
@@ -119,6 +121,7 @@ static void detach_all_(struct eng_graph *graph) {
 }
 
 static void invalidate_(struct eng_graph *graph) {
+  if (graph->built) return; /* the call is refused, and all is as before */
   pthread_mutex_lock(&graph->lock);
   if (graph->state == ENG_GRAPH_CAPTURING) graph->state = ENG_GRAPH_INVALID;
   pthread_mutex_unlock(&graph->lock);
@@ -154,6 +157,7 @@ static struct eng_stream *resolve_(aclpy_handle ctx, aclpy_handle handle, const 
 
 static int32_t check_begin_(struct eng_stream *stream, int32_t mode, const char *function) {
   int32_t status = check_mode_(mode, function);
+  if (status == ACLPY_ACL_SUCCESS) status = eng_stream_check_bound(stream, function);
   if (status == ACLPY_ACL_SUCCESS) status = eng_stream_check_captured(stream, function);
   if (status != ACLPY_ACL_SUCCESS) return status;
   unsigned gate = atomic_load(&stream->gate);
@@ -170,9 +174,9 @@ static int32_t begin_(struct eng_stream *stream, int32_t mode, const char *funct
   if (graph == NULL) return status;
   graph->mode = mode;
   graph->thread = self_id_();
-  enlist_(graph);
+  eng_capture_enlist(graph);
   if (attach_(graph, stream)) return ACLPY_ACL_SUCCESS;
-  unlist_(graph);
+  eng_capture_unlist(graph);
   if (eng_handle_close(ENG_GRAPH, graph->handle, false) != NULL) eng_release(&graph->head);
   return eng_fail_memory(function, "a capture");
 }
@@ -226,7 +230,7 @@ static int32_t judge_(const struct eng_graph *graph, const char *function) {
 
 /* Ends the capture, whatever comes of it. */
 static int32_t finish_(struct eng_graph *graph, aclpy_handle *made, const char *function) {
-  unlist_(graph);
+  eng_capture_unlist(graph);
   pthread_mutex_lock(&graph->lock);
   int32_t status = judge_(graph, function);
   graph->state = ENG_GRAPH_DROPPED; /* takes no more tasks */
@@ -253,7 +257,7 @@ int32_t aclpy_capture_end(aclpy_handle ctx, aclpy_handle handle, aclpy_handle *m
   if (stream == NULL) return status;
   uint32_t branch;
   struct eng_graph *graph = graph_of_(stream, &branch);
-  if (graph == NULL) {
+  if (graph == NULL || graph->built) {
     status = refuse_not_captured_(function);
   } else if (branch != 0) {
     status = aclpy_fail(ACLPY_ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED, function, "stream",
@@ -270,7 +274,12 @@ void eng_capture_abandon(struct eng_stream *stream) {
   uint32_t branch;
   struct eng_graph *graph = graph_of_(stream, &branch);
   if (graph == NULL) return;
-  unlist_(graph);
+  if (graph->built) {
+    eng_model_lose_stream(stream);
+    eng_release(&graph->head);
+    return;
+  }
+  eng_capture_unlist(graph);
   pthread_mutex_lock(&graph->lock);
   bool first = graph->state != ENG_GRAPH_DROPPED;
   graph->state = ENG_GRAPH_DROPPED;
@@ -293,14 +302,15 @@ int32_t aclpy_capture_info(aclpy_handle ctx, aclpy_handle handle, int32_t *state
   if (stream == NULL) return status;
   uint32_t branch;
   struct eng_graph *graph = graph_of_(stream, &branch);
+  bool captured = graph != NULL && !graph->built;
   int32_t found = STATUS_NONE;
-  if (graph != NULL) {
+  if (captured) {
     pthread_mutex_lock(&graph->lock);
     found = graph->state == ENG_GRAPH_CAPTURING ? STATUS_ACTIVE : STATUS_INVALIDATED;
     pthread_mutex_unlock(&graph->lock);
   }
   if (state != NULL) *state = found;
-  if (made != NULL) *made = graph == NULL ? 0 : graph->handle;
+  if (made != NULL) *made = captured ? graph->handle : 0;
   if (graph != NULL) eng_release(&graph->head);
   eng_release(&stream->head);
   return ACLPY_ACL_SUCCESS;
@@ -322,24 +332,32 @@ int32_t aclpy_capture_exchange_mode(int32_t *mode) {
 int32_t eng_capture_refuse_kind(struct eng_stream *stream, const char *function) {
   uint32_t branch;
   struct eng_graph *graph = graph_of_(stream, &branch);
+  bool built = graph != NULL && graph->built;
   if (graph != NULL) {
     invalidate_(graph);
     eng_release(&graph->head);
   }
   return aclpy_fail(ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, function, "event",
-                    "an event of aclrtCreateEventExWithFlag inside a capture",
-                    "create it with aclrtCreateEventExWithFlag(ACL_EVENT_SYNC); the capture has become invalid",
+                    "an event of aclrtCreateEventExWithFlag inside a capture or a model",
+                    built ? "create it with aclrtCreateEventExWithFlag(ACL_EVENT_SYNC)"
+                          : "create it with aclrtCreateEventExWithFlag(ACL_EVENT_SYNC); the capture has become invalid",
                     "an event of another kind, or a reset");
 }
 
 static int32_t refuse_wait_(struct eng_graph *graph, int32_t status, const char *function, const char *expected,
                             const char *got) {
   invalidate_(graph);
-  return aclpy_fail(status, function, "event", expected, "the capture has become invalid: end it and begin again", "%s",
-                    got);
+  return aclpy_fail(status, function, "event", expected,
+                    graph->built ? "record it in a stream of the same model"
+                                 : "the capture has become invalid: end it and begin again",
+                    "%s", got);
 }
 
 static int32_t join_(struct eng_stream *stream, struct eng_graph *recorded, const char *function) {
+  if (recorded->built) {
+    return refuse_wait_(recorded, ACLPY_ACL_ERROR_RT_STREAM_MODEL, function, "a stream bound to the event's model",
+                        "another stream waiting for an event of a model that is being built");
+  }
   if (is_default_(stream)) {
     return refuse_wait_(recorded, ACLPY_ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT, function,
                         "a stream other than the default one", "the default stream waiting for a captured event");
@@ -418,7 +436,7 @@ int32_t eng_capture_check_context(const struct eng_context *context, const char 
   bool captured = false;
   pthread_mutex_lock(&lock_);
   for (const struct eng_graph *graph = list_; graph != NULL; graph = graph->next) {
-    captured = captured || graph->context == context;
+    captured = captured || (!graph->built && graph->context == context);
   }
   pthread_mutex_unlock(&lock_);
   if (!captured) return ACLPY_ACL_SUCCESS;

@@ -33,6 +33,10 @@ struct eng_context *eng_capture_resolve(aclpy_handle ctx, const char *function, 
 /* aclrtSynchronizeDevice while a stream of the context is being captured: 107027. */
 int32_t eng_capture_check_context(const struct eng_context *context, const char *function);
 
+/* The list of captures in progress, to which models that are being built belong too: events are theirs as well. */
+void eng_capture_enlist(struct eng_graph *graph);
+void eng_capture_unlist(struct eng_graph *graph); /* also one that is not in it */
+
 void eng_captures_before_fork(void);
 void eng_captures_after_fork(bool child);
 

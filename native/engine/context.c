@@ -173,9 +173,7 @@ static int32_t synchronize_(aclpy_handle ctx, int64_t deadline_ns, const char *f
   return status;
 }
 
-int32_t aclpy_synchronize_device(aclpy_handle ctx) {
-  return synchronize_(ctx, ENG_NEVER, "aclrtSynchronizeDevice");
-}
+int32_t aclpy_synchronize_device(aclpy_handle ctx) { return synchronize_(ctx, ENG_NEVER, "aclrtSynchronizeDevice"); }
 
 int32_t aclpy_synchronize_device_with_timeout(aclpy_handle ctx, int32_t timeout_ms) {
   static const char function[] = "aclrtSynchronizeDeviceWithTimeout";

@@ -475,7 +475,8 @@ void aclpy_set_device_memory(uint64_t bytes);                /* 0: what the mach
 /* Stops cleanly at interpreter exit: waits are released, queued tasks are dropped, running C kernels finish; a host
  * function still inside Python is left behind. After it every call fails cleanly. Never hangs. */
 void aclpy_shutdown(void);
-/* Objects of a kind still open: "context", "stream", "event", "memory", "tensor", "plan", "executor", "task". */
+/* Objects of a kind still open: "context", "stream", "event", "memory", "tensor", "plan", "executor", "task"; and
+ * "callback": posted to its thread and not called yet. */
 int64_t aclpy_live_count(const char *kind);
 /* Fault injection: the n-th next ("memory" | "thread" | "object") acquisition fails; 0 switches it off. */
 int32_t aclpy_fail_after(const char *what, int64_t n);

@@ -95,15 +95,28 @@ int32_t aclpy_capture_end(aclpy_handle ctx, aclpy_handle stream, aclpy_handle *g
 int32_t aclpy_capture_info(aclpy_handle ctx, aclpy_handle stream, int32_t *state, aclpy_handle *graph);
 int32_t aclpy_capture_exchange_mode(int32_t *mode);
 int32_t aclpy_graph_execute(aclpy_handle ctx, aclpy_handle graph, aclpy_handle stream);
-int32_t aclpy_graph_execute_sync(aclpy_handle graph, int32_t timeout_ms);
+int32_t aclpy_graph_execute_sync(aclpy_handle graph, int32_t timeout_ms); /* blocks; models only */
 int32_t aclpy_graph_destroy(aclpy_handle graph);
-void aclpy_graph_release(aclpy_handle graph); /* says nothing; also while it runs (garbage collection) */
-int32_t aclpy_graph_abort(aclpy_handle graph);
+void aclpy_graph_release(aclpy_handle graph);  /* says nothing; also while it runs (garbage collection) */
+int32_t aclpy_graph_abort(aclpy_handle graph); /* models only; 507023 at the next synchronise */
+/* Called when the graph is destroyed, in the order of registration. */
+typedef void (*aclpy_graph_farewell)(void *data);
+int32_t aclpy_graph_farewell_register(aclpy_handle graph, aclpy_graph_farewell farewell, void *data);
+int32_t aclpy_graph_farewell_unregister(aclpy_handle graph, aclpy_graph_farewell farewell);
+/* The program's streams. `streams` NULL: how many; otherwise *number says how many fit. */
+int32_t aclpy_graph_streams(aclpy_handle graph, aclpy_handle *streams, uint32_t *number);
 int32_t aclpy_graph_set_name(aclpy_handle graph, const char *name);
 int32_t aclpy_graph_get_name(aclpy_handle graph, size_t room, char *name);
 int32_t aclpy_graph_id(aclpy_handle graph, uint32_t *id);
 int32_t aclpy_graph_print_json(aclpy_handle graph, const char *path, uint32_t flags);
 int32_t aclpy_graph_print(aclpy_handle graph); /* to the standard error stream */
+
+/* Models: graphs built from persistent streams. Their handles are graphs' in every call above. */
+int32_t aclpy_model_build_begin(aclpy_handle ctx, uint32_t flag, aclpy_handle *model);
+int32_t aclpy_model_bind(aclpy_handle ctx, aclpy_handle model, aclpy_handle stream, uint32_t flag);
+int32_t aclpy_model_end_task(aclpy_handle ctx, aclpy_handle model, aclpy_handle stream);
+int32_t aclpy_model_build_end(aclpy_handle model, const void *reserve);
+int32_t aclpy_model_unbind(aclpy_handle ctx, aclpy_handle model, aclpy_handle stream);
 
 typedef struct aclpy_graph_task {
   int32_t kind;    /* 0 run, 1 wait, 2 record */

@@ -58,6 +58,10 @@ void eng_graph_dispose(void *object) {
   free(graph->branches);
   free(graph->memories);
   eng_marker_drop(graph->last_over);
+  if (graph->start != NULL) eng_marker_drop(graph->start);
+  end_stream_(graph->runner);
+  free(graph->bound);
+  eng_graph_forget_farewells(graph);
   pthread_mutex_destroy(&graph->lock);
   pthread_mutex_destroy(&graph->launch_lock);
   eng_release(&graph->context->head);
@@ -161,6 +165,12 @@ static void append_(struct eng_graph *graph, const struct eng_task *task, uint32
   place->last = graph->n_nodes;
   place->empty = false;
   graph->n_nodes++;
+}
+
+bool eng_graph_append(struct eng_graph *graph, const struct eng_task *task, uint32_t branch) {
+  if (!room_(graph, 1)) return false;
+  append_(graph, task, branch);
+  return true;
 }
 
 static int32_t refuse_invalid_(const char *function) {

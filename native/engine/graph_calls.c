@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The public calls on finished graphs: names, pictures, the end.
+ * The public calls on finished graphs: names and pictures.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,34 +11,6 @@
 #include "failure.h"
 #include "graph.h"
 #include "text.h"
-
-int32_t aclpy_graph_destroy(aclpy_handle handle) {
-  static const char function[] = "aclmdlRIDestroy";
-  int32_t status = ACLPY_ACL_SUCCESS;
-  struct eng_graph *graph = eng_graph_find(handle, function, &status);
-  if (graph == NULL) return status;
-  pthread_mutex_lock(&graph->lock);
-  bool capturing = graph->state == ENG_GRAPH_CAPTURING || graph->state == ENG_GRAPH_INVALID;
-  int64_t running = graph->running;
-  pthread_mutex_unlock(&graph->lock);
-  if (capturing) {
-    status = aclpy_fail(ACLPY_ACL_ERROR_RT_MODEL_CAPTURED, function, "modelRI", "a finished graph",
-                        "call aclmdlRICaptureEnd first", "a graph that is still being captured");
-  } else if (running != 0) {
-    status = aclpy_fail(ACLPY_ACL_ERROR_RT_MODEL_RUNNING, function, "modelRI", "a graph that is not running",
-                        "synchronise the stream that runs it first",
-                        "a graph with %" PRId64 " replays queued or running", running);
-  } else if (eng_handle_close(ENG_GRAPH, handle, false) != NULL) {
-    eng_release(&graph->head);
-  }
-  eng_release(&graph->head);
-  return status;
-}
-
-void aclpy_graph_release(aclpy_handle handle) {
-  struct eng_graph *graph = eng_handle_close(ENG_GRAPH, handle, false);
-  if (graph != NULL) eng_release(&graph->head); /* replays hold what they need */
-}
 
 int32_t aclpy_graph_set_name(aclpy_handle handle, const char *name) {
   static const char function[] = "aclmdlRISetName";
@@ -86,17 +58,6 @@ int32_t aclpy_graph_id(aclpy_handle handle, uint32_t *id) {
   *id = (uint32_t)graph->id;
   eng_release(&graph->head);
   return ACLPY_ACL_SUCCESS;
-}
-
-/* Aborting is for models of another origin. */
-int32_t aclpy_graph_abort(aclpy_handle handle) {
-  static const char function[] = "aclmdlRIAbort";
-  int32_t status = ACLPY_ACL_SUCCESS;
-  struct eng_graph *graph = eng_graph_find(handle, function, &status);
-  if (graph == NULL) return status;
-  eng_release(&graph->head);
-  return aclpy_fail(ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, function, "modelRI", "a model that was built, not captured",
-                    "abort the stream that runs it: aclrtStreamAbort", "a captured graph");
 }
 
 /* ---- looking inside ---- */

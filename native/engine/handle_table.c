@@ -30,19 +30,29 @@ struct table_ {
 
 #define EMPTY_TABLE {.lock = PTHREAD_MUTEX_INITIALIZER, .free_head = NO_SLOT}
 static struct table_ tables_[ENG_KINDS] = {
-    [ENG_CONTEXT] = EMPTY_TABLE, [ENG_STREAM] = EMPTY_TABLE, [ENG_EVENT] = EMPTY_TABLE,
-    [ENG_TENSOR] = EMPTY_TABLE,  [ENG_PLAN] = EMPTY_TABLE,   [ENG_EXECUTOR] = EMPTY_TABLE,
-    [ENG_MEMORY] = EMPTY_TABLE,  [ENG_VALUE] = EMPTY_TABLE, [ENG_DATA_BUFFER] = EMPTY_TABLE,
-    [ENG_NOTIFY] = EMPTY_TABLE, [ENG_GRAPH] = EMPTY_TABLE, [ENG_TASK_GROUP] = EMPTY_TABLE,
-    [ENG_STREAM_CONFIG] = EMPTY_TABLE, [ENG_LATCH] = EMPTY_TABLE, [ENG_ALLOCATOR] = EMPTY_TABLE,
+    [ENG_CONTEXT] = EMPTY_TABLE,       [ENG_STREAM] = EMPTY_TABLE, [ENG_EVENT] = EMPTY_TABLE,
+    [ENG_TENSOR] = EMPTY_TABLE,        [ENG_PLAN] = EMPTY_TABLE,   [ENG_EXECUTOR] = EMPTY_TABLE,
+    [ENG_MEMORY] = EMPTY_TABLE,        [ENG_VALUE] = EMPTY_TABLE,  [ENG_DATA_BUFFER] = EMPTY_TABLE,
+    [ENG_NOTIFY] = EMPTY_TABLE,        [ENG_GRAPH] = EMPTY_TABLE,  [ENG_TASK_GROUP] = EMPTY_TABLE,
+    [ENG_STREAM_CONFIG] = EMPTY_TABLE, [ENG_LATCH] = EMPTY_TABLE,  [ENG_ALLOCATOR] = EMPTY_TABLE,
 };
 
 static void (*const dispose_[ENG_KINDS])(void *) = {
-    [ENG_CONTEXT] = eng_context_dispose, [ENG_STREAM] = eng_stream_dispose, [ENG_EVENT] = eng_event_dispose,
-    [ENG_TENSOR] = eng_tensor_dispose,   [ENG_PLAN] = eng_plan_dispose,     [ENG_EXECUTOR] = eng_executor_dispose,
-    [ENG_MEMORY] = eng_memory_dispose,   [ENG_VALUE] = free,   [ENG_DATA_BUFFER] = eng_data_buffer_dispose,
-    [ENG_NOTIFY] = eng_notify_dispose, [ENG_GRAPH] = eng_graph_dispose, [ENG_TASK_GROUP] = eng_task_group_dispose,
-    [ENG_STREAM_CONFIG] = eng_stream_config_dispose, [ENG_LATCH] = eng_latch_dispose, [ENG_ALLOCATOR] = eng_allocator_dispose,
+    [ENG_CONTEXT] = eng_context_dispose,
+    [ENG_STREAM] = eng_stream_dispose,
+    [ENG_EVENT] = eng_event_dispose,
+    [ENG_TENSOR] = eng_tensor_dispose,
+    [ENG_PLAN] = eng_plan_dispose,
+    [ENG_EXECUTOR] = eng_executor_dispose,
+    [ENG_MEMORY] = eng_memory_dispose,
+    [ENG_VALUE] = free,
+    [ENG_DATA_BUFFER] = eng_data_buffer_dispose,
+    [ENG_NOTIFY] = eng_notify_dispose,
+    [ENG_GRAPH] = eng_graph_dispose,
+    [ENG_TASK_GROUP] = eng_task_group_dispose,
+    [ENG_STREAM_CONFIG] = eng_stream_config_dispose,
+    [ENG_LATCH] = eng_latch_dispose,
+    [ENG_ALLOCATOR] = eng_allocator_dispose,
 };
 
 static inline uint32_t references_(uint64_t word) { return (uint32_t)word; }

@@ -110,6 +110,7 @@ int64_t aclpy_live_count(const char *kind) {
                {"memory", ENG_MEMORY},     {"tensor", ENG_TENSOR}, {"plan", ENG_PLAN},
                {"executor", ENG_EXECUTOR}, {"notify", ENG_NOTIFY}, {"graph", ENG_GRAPH}};
   if (kind == NULL) return -1;
+  if (strcmp(kind, "callback") == 0) return atomic_load(&eng_posts_open);
   if (strcmp(kind, "task") == 0) return eng_workers_pending() + eng_schedule_pending();
   for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
     if (strcmp(kind, kinds[i].name) == 0) return eng_handle_open_count(kinds[i].kind);

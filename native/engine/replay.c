@@ -19,6 +19,7 @@
 #include "graph.h"
 #include "marker.h"
 #include "memory.h"
+#include "model.h"
 #include "reporter.h"
 #include "schedule.h"
 #include "stream.h"
@@ -32,6 +33,8 @@ struct eng_replay {
   struct eng_graph *graph;   /* a reference */
   struct eng_stream *target; /* a reference: where failures show */
   struct eng_marker *end;    /* reached when it is over: the next replay waits for it */
+  uint64_t aborts;           /* of the graph, when this began */
+  atomic_bool told;          /* that it was aborted */
   eng_hold *holds;           /* n_holds of them: what is pending as long as the replay is */
   uint32_t n_holds, n_markers;
   struct eng_marker *markers[]; /* one a slot */
@@ -97,6 +100,7 @@ static struct eng_replay *new_(struct eng_graph *graph, struct eng_stream *targe
   pthread_mutex_lock(&graph->lock);
   good = good && hold_memories_(replay);
   if (good) graph->running++;
+  replay->aborts = atomic_load(&graph->aborts);
   uint32_t blocking = graph->blocking;
   pthread_mutex_unlock(&graph->lock);
   if (good) {
@@ -130,9 +134,21 @@ static void run_node_(struct eng_replay *replay, struct eng_stream *stream, stru
   if (task == &copy) eng_task_drop(task);
 }
 
+static void tell_abort_(struct eng_replay *replay) {
+  if (atomic_exchange(&replay->told, true)) return;
+  struct eng_task *task = &replay->graph->nodes[0].task; /* a model has one at least */
+  eng_stream_fail(replay->target, task,
+                  aclpy_fail(ACLPY_ACL_ERROR_RT_MODEL_ABORT_NORMAL, "aclmdlRIAbort", "modelRI", "",
+                             "execute it again where its work is still wanted", "a model that was aborted"));
+}
+
 static int32_t run_nodes_(struct eng_replay *replay, struct eng_stream *stream, uint32_t first, uint32_t end) {
   for (uint32_t i = first; i < end; i++) {
     if (eng_stopping()) return eng_fail_stopped(function_);
+    if (atomic_load_explicit(&replay->graph->aborts, memory_order_relaxed) != replay->aborts) {
+      tell_abort_(replay);
+      break;
+    }
     if (eng_stream_interrupted(stream)) break;
     run_node_(replay, stream, &replay->graph->nodes[i]);
   }
@@ -290,7 +306,7 @@ static int32_t queue_all_(struct eng_replay *replay, struct batch_ *batch) {
   return status;
 }
 
-static int32_t launch_(struct eng_graph *graph, struct eng_stream *target) {
+int32_t eng_graph_launch(struct eng_graph *graph, struct eng_stream *target) {
   struct eng_replay *replay = new_(graph, target);
   struct batch_ *batch = replay == NULL ? NULL : eng_object_alloc(sizeof(*batch));
   int32_t status = batch == NULL ? eng_fail_memory(function_, "a replay") : queue_all_(replay, batch);
@@ -309,11 +325,12 @@ static int32_t launch_(struct eng_graph *graph, struct eng_stream *target) {
   return status;
 }
 
-static int32_t check_(struct eng_graph *graph, const char *function) {
+int32_t eng_graph_check_ready(struct eng_graph *graph, const char *function) {
   pthread_mutex_lock(&graph->lock);
   enum eng_graph_state state = graph->state;
+  int32_t status = graph->built ? eng_model_check_ready(graph, function) : ACLPY_ACL_SUCCESS;
   pthread_mutex_unlock(&graph->lock);
-  if (state == ENG_GRAPH_READY) return ACLPY_ACL_SUCCESS;
+  if (graph->built || state == ENG_GRAPH_READY) return status;
   if (state == ENG_GRAPH_DROPPED) {
     return aclpy_fail(ACLPY_ACL_ERROR_RT_MODEL_EXECUTE, function, "modelRI", "a finished graph", "capture it again",
                       "a graph whose capture was thrown away");
@@ -340,14 +357,14 @@ int32_t aclpy_graph_execute(aclpy_handle ctx, aclpy_handle handle, aclpy_handle 
   int32_t status = ACLPY_ACL_SUCCESS;
   struct eng_graph *graph = eng_graph_find(handle, function_, &status);
   if (graph == NULL) return status;
-  status = check_(graph, function_);
+  status = eng_graph_check_ready(graph, function_);
   struct eng_stream *target = status == ACLPY_ACL_SUCCESS ? eng_stream_resolve(ctx, stream, function_, &status) : NULL;
   if (target != NULL) {
     status = check_target_(graph, target);
     if (status == ACLPY_ACL_SUCCESS) {
       bool held = eng_schedule_hold();
       pthread_mutex_lock(&graph->launch_lock);
-      status = launch_(graph, target);
+      status = eng_graph_launch(graph, target);
       pthread_mutex_unlock(&graph->launch_lock);
       eng_schedule_let_go(held);
     }
@@ -355,18 +372,4 @@ int32_t aclpy_graph_execute(aclpy_handle ctx, aclpy_handle handle, aclpy_handle 
   }
   eng_release(&graph->head);
   return status;
-}
-
-/* aclmdlRIExecute is for models of another origin; all of ours are captured. */
-int32_t aclpy_graph_execute_sync(aclpy_handle handle, int32_t timeout_ms) {
-  static const char function[] = "aclmdlRIExecute";
-  (void)timeout_ms;
-  int32_t status = ACLPY_ACL_SUCCESS;
-  struct eng_graph *graph = eng_graph_find(handle, function, &status);
-  if (graph == NULL) return status;
-  status = check_(graph, function);
-  eng_release(&graph->head);
-  if (status != ACLPY_ACL_SUCCESS) return status;
-  return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "modelRI", "a model that was built, not captured",
-                    "call aclmdlRIExecuteAsync and synchronise the stream", "a captured graph");
 }

@@ -113,7 +113,7 @@ static void finish_unattended_(struct eng_stream *stream) {
 }
 
 void eng_stream_finish_waiting(struct eng_stream *stream) {
-  if (eng_stream_capturing(stream)) eng_capture_abandon(stream);
+  if (atomic_load(&stream->gate) & (ENG_GATE_CAPTURE | ENG_GATE_MODEL)) eng_capture_abandon(stream);
   if (eng_self()->worker_of == stream) { /* a host function ends its own stream's context: waiting would never end */
     eng_stream_finish_later(stream);
     return;
@@ -133,7 +133,7 @@ void eng_stream_finish_waiting(struct eng_stream *stream) {
 }
 
 void eng_stream_finish_later(struct eng_stream *stream) {
-  if (eng_stream_capturing(stream)) eng_capture_abandon(stream);
+  if (atomic_load(&stream->gate) & (ENG_GATE_CAPTURE | ENG_GATE_MODEL)) eng_capture_abandon(stream);
   finish_unattended_(stream);
 }
 

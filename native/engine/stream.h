@@ -34,7 +34,8 @@ enum eng_gate {
   ENG_GATE_UPDATE = 1u << 2,     /* tasks replace captured ones */
   ENG_GATE_STOPPED = 1u << 3,    /* its context stops on failure, and there was one */
   ENG_GATE_PERSISTENT = 1u << 4, /* takes tasks for a model only */
-  ENG_GATE_DEVICE = 1u << 5      /* used from the device only */
+  ENG_GATE_DEVICE = 1u << 5,     /* used from the device only */
+  ENG_GATE_MODEL = 1u << 6       /* bound to a model; with CAPTURE: its tasks go into `graph` */
 };
 
 /* What the worker is doing, as far as shutdown cares. */
@@ -88,7 +89,7 @@ struct eng_stream {
   _Atomic uint64_t synced;   /* of the last one that it has done */
 
   /* The rarely used rest, under the lock unless noted. */
-  struct eng_graph *graph;       /* a reference while GATE_CAPTURE */
+  struct eng_graph *graph;       /* a reference while GATE_CAPTURE or GATE_MODEL */
   uint32_t branch;               /* of the graph */
   struct eng_update *update;     /* while GATE_UPDATE */
   struct eng_reporter *reporter; /* where callbacks go; under the reporters' lock */

@@ -8,6 +8,7 @@
 #include "callback.h"
 #include "context.h"
 #include "failure.h"
+#include "model.h"
 #include "schedule.h"
 #include "stream.h"
 #include "stream_state.h"
@@ -44,7 +45,8 @@ static int32_t check_destroy_(struct eng_stream *stream, bool force, const char 
     return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "stream", "a stream that aclrtCreateStream made",
                       "the default stream goes with its context", "the default stream of its context");
   }
-  int32_t status = eng_stream_check_captured(stream, function);
+  int32_t status = eng_stream_check_bound(stream, function);
+  if (status == ACLPY_ACL_SUCCESS) status = eng_stream_check_captured(stream, function);
   if (status == ACLPY_ACL_SUCCESS && !force) status = eng_stream_check_own_callbacks(stream, ENG_NEVER, function);
   return status;
 }

@@ -39,8 +39,9 @@ int32_t eng_stream_refuse_gate(const struct eng_stream *stream, const char *func
   }
   if ((gate & ENG_GATE_PERSISTENT) && !(gate & ENG_GATE_CAPTURE)) {
     return aclpy_fail(ACLPY_ACL_ERROR_RT_STREAM_MODEL, function, "stream", "a persistent stream bound to a model",
-                      "call aclmdlRIBindStream first, or create the stream without ACL_STREAM_PERSISTENT",
-                      "a persistent stream that is bound to no model");
+                      "call aclmdlRIBindStream first, or create the stream without ACL_STREAM_PERSISTENT", "%s",
+                      gate & ENG_GATE_MODEL ? "a stream whose tasks have ended: aclmdlRIEndTask or aclmdlRIBuildEnd"
+                                            : "a persistent stream that is bound to no model");
   }
   return ACLPY_ACL_SUCCESS;
 }

@@ -10,10 +10,10 @@
 #include "aclpy_status.h"
 #include "bench.h"
 #include "failure.h"
-#include "mark.h"
 #include "plan.h"
 #include "stream.h"
 #include "text.h"
+#include "trace_arrow.h"
 
 /* The engine's own harnesses have no kernels. */
 extern const aclpy_kernel *aclpy_kernel_at(size_t index) __attribute__((weak));
@@ -24,13 +24,15 @@ static struct {
   bool empty; /* no event yet */
   uint64_t *named;
   size_t n_named, room_named;
+  uint64_t arrows;
 } now_;
 
 /* ---- writing, under the lock ---- */
 
-static void begin_(const char *phase, const char *name, const struct eng_stream *stream, int64_t time_ns) {
+/* Lanes are numbered by stream; 0 is the process. */
+static void begin_(const char *phase, const char *name, uint64_t lane, int64_t time_ns) {
   fprintf(now_.file, "%s{\"ph\":\"%s\",\"pid\":1,\"tid\":%" PRIu64 ",\"ts\":%" PRId64 ".%03d,\"name\":\"",
-          now_.empty ? "" : ",\n", phase, stream == NULL ? 0 : stream->id, time_ns / 1000, (int)(time_ns % 1000));
+          now_.empty ? "" : ",\n", phase, lane, time_ns / 1000, (int)(time_ns % 1000));
   now_.empty = false;
   for (const unsigned char *at = (const unsigned char *)name; *at != 0; at++) {
     if (*at == '"' || *at == '\\') {
@@ -57,17 +59,17 @@ static void name_lane_(const struct eng_stream *stream) {
     now_.room_named = room;
   }
   now_.named[now_.n_named++] = stream->id;
-  begin_("M", "thread_name", stream, 0);
+  begin_("M", "thread_name", stream->id, 0);
   fprintf(now_.file, ",\"args\":{\"name\":\"stream %" PRIu64 "\"}}", stream->id);
 }
 
 static void counters_(const struct eng_stream *stream, int64_t time_ns) {
   char name[48];
   eng_text(name, sizeof(name), "queue of stream %" PRIu64, stream->id);
-  begin_("C", name, stream, time_ns);
+  begin_("C", name, stream->id, time_ns);
   fprintf(now_.file, ",\"args\":{\"tasks\":%" PRIu64 "}}",
           atomic_load(&stream->submitted) - atomic_load(&stream->completed));
-  begin_("C", "memory", NULL, time_ns);
+  begin_("C", "memory", 0, time_ns);
   fprintf(now_.file, ",\"args\":{\"bytes\":%" PRIu64 "}}", aclpy_memory_in_use());
 }
 
@@ -108,39 +110,29 @@ static void arguments_(const struct eng_task_view *view) {
   fprintf(now_.file, "}}");
 }
 
-/* What links a record with its waits. */
-static uintptr_t link_(const struct eng_task *task) {
-  if (task->kind == ENG_TASK_RUN) return 0;
-  switch ((enum eng_task_mark)task->work) {
-    case ENG_MARK_EVENT:
-      if (task->u.mark.clears) return 0;
-      return (uintptr_t)(task->u.mark.flag != NULL ? task->u.mark.flag : task->u.mark.marker);
-    case ENG_MARK_VALUE:
-      return task->u.mark.address;
-    case ENG_MARK_NOTIFY:
-    case ENG_MARK_COUNT:
-    default:
-      return (uintptr_t)task->u.mark.object;
-  }
-}
-
-static void arrow_(const struct eng_task_view *view) {
-  uintptr_t link = link_(view->task);
-  if (link == 0) return;
-  bool record = view->task->kind == ENG_TASK_RECORD;
-  begin_(record ? "s" : "f", "order", view->stream, record ? view->start_ns : view->end_ns);
-  fprintf(now_.file, ",\"cat\":\"order\",\"id\":\"0x%" PRIxPTR "\"%s}", link, record ? "" : ",\"bp\":\"e\"");
+/* Each arrow has a number of its own: one record may be waited for more than once. It leaves the record's slice, and
+ * ends inside the wait's, just before that ends. */
+static void draw_(const struct eng_arrow_end *record, const struct eng_arrow_end *wait) {
+  int64_t arrival_ns = wait->end_ns - 1;
+  int64_t departure_ns = record->start_ns < arrival_ns ? record->start_ns : arrival_ns;
+  now_.arrows++;
+  begin_("s", "order", record->lane, departure_ns);
+  fprintf(now_.file, ",\"cat\":\"order\",\"id\":%" PRIu64 "}", now_.arrows);
+  begin_("f", "order", wait->lane, arrival_ns);
+  fprintf(now_.file, ",\"cat\":\"order\",\"id\":%" PRIu64 ",\"bp\":\"e\"}", now_.arrows);
 }
 
 void eng_trace_task(const struct eng_task_view *view) {
   pthread_mutex_lock(&lock_);
   if (now_.file != NULL) {
     name_lane_(view->stream);
-    int64_t span = view->end_ns - view->start_ns;
-    begin_("X", view->label, view->stream, view->start_ns);
+    /* Something to see, and for an arrow to end in, also where the clock has not moved. */
+    int64_t end_ns = view->end_ns > view->start_ns ? view->end_ns : view->start_ns + 1, span = end_ns - view->start_ns;
+    struct eng_arrow_end end = {.lane = view->stream->id, .start_ns = view->start_ns, .end_ns = end_ns};
+    begin_("X", view->label, view->stream->id, view->start_ns);
     fprintf(now_.file, ",\"cat\":\"task\",\"dur\":%" PRId64 ".%03d", span / 1000, (int)(span % 1000));
     arguments_(view);
-    arrow_(view);
+    if (eng_arrow_end_of(view->task, &end)) eng_arrow_add(&end, draw_);
     counters_(view->stream, view->end_ns);
   }
   pthread_mutex_unlock(&lock_);
@@ -171,6 +163,10 @@ int32_t aclpy_trace_start(const char *path) {
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", now_.file);
     now_.empty = true;
     now_.n_named = 0;
+    now_.arrows = 0;
+    eng_arrows_forget();
+    begin_("M", "process_name", 0, 0);
+    fputs(",\"args\":{\"name\":\"aclnn_py\"}}", now_.file);
     eng_bench_switch(ENG_BENCH_TRACE, true);
   }
   pthread_mutex_unlock(&lock_);

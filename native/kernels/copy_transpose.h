@@ -103,8 +103,8 @@ ACLPY_TRANSPOSE_(8, 3, _mm512_permutex2var_epi64, _mm512_setr_epi64(0, 8, 1, 9, 
 #undef ACLPY_TRANSPOSE_
 #endif
 
-ACLPY_INLINE void transpose_square_b16(const unsigned char *from, unsigned char *to, int64_t from_step,
-                                       int64_t to_step, int streaming) {
+ACLPY_INLINE void transpose_square_b16(const unsigned char *from, unsigned char *to, int64_t from_step, int64_t to_step,
+                                       int streaming) {
   unsigned char line[4][64];
   for (int k = 0; k < 4; ++k) {
     for (int i = 0; i < 4; ++i) memcpy(line[i] + 16 * k, from + k * from_step + 16 * i, 16);

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from os import fspath
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, as_uint32
@@ -43,10 +43,9 @@ def execute_sync(graph: object, timeout: object) -> None:
     check(lib.aclpy_graph_execute_sync(_graph(function, graph), limit))
 
 
-def abort(graph: object) -> NoReturn:
+def abort(graph: object) -> None:
     """``aclmdlRIAbort``."""
     check(lib.aclpy_graph_abort(_graph("aclmdlRIAbort", graph)))
-    raise AssertionError("unreachable")
 
 
 def print_graph(graph: object) -> None:

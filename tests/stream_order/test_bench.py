@@ -158,7 +158,7 @@ def test_a_trace_shows_lanes_arrows_and_operators(device, stream, second, tmp_pa
     acl.aclrtResetDevice(0)
     events = json.loads(path.read_text())["traceEvents"]
     by_phase = {phase: [e for e in events if e["ph"] == phase] for phase in "MXsfC"}
-    assert {e["args"]["name"] for e in by_phase["M"]} == {
+    assert {e["args"]["name"] for e in by_phase["M"] if e["name"] == "thread_name"} == {
         f"stream {stream.id}",
         f"stream {second.id}",
     }
@@ -180,3 +180,9 @@ def test_a_trace_that_cannot_be_written_is_refused(tmp_path):
     with pytest.raises(acl.AclError) as caught, trace(tmp_path / "nowhere" / "trace.json"):
         raise AssertionError("the block must not run")
     assert caught.value.status == 100003
+
+
+def test_a_trace_without_room_says_so():
+    with pytest.raises(acl.AclError) as caught, trace("/dev/full"):
+        pass
+    assert caught.value.status == 100004

@@ -184,3 +184,17 @@ def test_listeners_hear_of_streams(device):
         (made.handle, 1),
         (made.handle, 2),
     ]
+
+
+def test_more_threads_than_there_may_be_are_refused(device):
+    streams = [acl.aclrtCreateStream() for _ in range(1025)]
+    threads = range(1, 1026)  # only numbers: none of them has to process anything
+    for thread, stream in zip(threads[:-1], streams[:-1], strict=True):
+        acl.aclrtSubscribeReport(thread, stream)
+    with pytest.raises(acl.AclError) as raised:
+        acl.aclrtSubscribeReport(threads[-1], streams[-1])
+    assert raised.value.status == 207012
+    for thread, stream in zip(threads[:-1], streams[:-1], strict=True):
+        acl.aclrtUnSubscribeReport(thread, stream)
+    for stream in streams:
+        acl.aclrtDestroyStream(stream)

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random programs over streams, and what their happens-before order says of the result.
 
-The model knows no stream and no engine: tasks are nodes, two kinds of edges order them (the queue
-of a stream, a record before the waits that saw it), and any order that respects the edges gives the
-same bytes, because the generator puts a wait wherever two tasks would race.
+The model knows no stream and no engine: tasks are nodes, edges order them, and any order that
+respects the edges gives the same bytes, because the generator puts a wait wherever two tasks would
+race. Edges:
+
+- the queue of a stream;
+- a record before the waits that saw it;
+- a callback's post before its body, the body before the stream's resume (blocking ones have one);
+- the bodies of one subscribed thread in the order of their posts, where something orders the posts.
 
 Buffers hold four float32. Small ones stay within -3..3, results come from operators that read small
 ones, so that every number is a small integer and every result is exact.
@@ -20,6 +25,7 @@ WIDTH = 4
 SMALL, RESULTS = 4, 3
 BUFFERS = SMALL + RESULTS
 MOST_STREAMS = 6
+THREADS, SUBSCRIBED = 2, 0.4  # for callbacks; the share of streams that have them
 PLAIN, EX, FLAG = "plain", "ex", "flag"  # the three ways to create an event
 
 
@@ -27,12 +33,13 @@ PLAIN, EX, FLAG = "plain", "ex", "flag"  # the three ways to create an event
 class Task:
     """One call of the program; `reads` and `writes` are buffers."""
 
-    kind: str  # operator, copy, fill, fold, record, wait
+    kind: str  # operator, copy, fill, fold, record, wait; of a callback: post, body, resume
     stream: int
     reads: tuple[int, ...] = ()
     writes: tuple[int, ...] = ()
     salt: int = 0
     event: int = -1
+    thread: int = -1  # that runs the body; the post stands before it, the resume behind it
 
     @property
     def touches(self) -> tuple[int, ...]:
@@ -54,38 +61,78 @@ class Program:
     streams: int
     initial: tuple[tuple[int, ...], ...]
     events: tuple[str, ...]  # the kind of each
+    threads: tuple[int, ...]  # that each stream's callbacks run on; -1: none is subscribed
     tasks: tuple[Task, ...]
 
     @property
     def waits(self) -> list[int]:
-        return [index for index, task in enumerate(self.tasks) if task.kind == "wait"]
+        kinds = ("wait", "resume")
+        return [index for index, task in enumerate(self.tasks) if task.kind in kinds]
+
+    def blocks(self, post: int) -> bool:
+        """Whether the stream goes on only when the body of this post has run."""
+        return post + 2 < len(self.tasks) and self.tasks[post + 2].kind == "resume"
+
+    def on_one_thread(self) -> Program:
+        """The same program with all callbacks on one thread: their posts order more of them."""
+        tasks = (replace(t, thread=0) if t.kind == "body" else t for t in self.tasks)
+        threads = tuple(min(thread, 0) for thread in self.threads)
+        return replace(self, threads=threads, tasks=tuple(tasks))
 
     def without(self, index: int) -> Program:
-        """The same program with one call forgotten."""
+        """The same program with one call forgotten, or one callback that does not block."""
         return replace(self, tasks=self.tasks[:index] + self.tasks[index + 1 :])
 
 
 # ---- the model ----
 
 
+class Order:
+    """What happens before each task, as bits, while tasks are added one by one."""
+
+    def __init__(self) -> None:
+        self.before: list[int] = []
+        self._last: dict[int, int] = {}  # task of each stream
+        self._recorded: dict[int, int] = {}
+        self._bodies: dict[int, list[int]] = {}
+
+    def _with(self, index: int | None) -> int:
+        return 0 if index is None else self.before[index] | 1 << index
+
+    def _ordered_bodies(self, thread: int, mask: int) -> int:
+        for body in self._bodies.get(thread, ()):
+            if mask >> (body - 1) & 1:  # its post
+                mask |= self._with(body)
+        return mask
+
+    def reached(self, task: Task) -> int:
+        """What would happen before the task if it (a body: with its post) came now."""
+        mask = self._with(self._last.get(task.stream))
+        return self._ordered_bodies(task.thread, mask) if task.kind == "body" else mask
+
+    def add(self, task: Task) -> None:
+        """Add the next task of the program."""
+        index = len(self.before)
+        mask = self.reached(task)
+        if task.kind == "wait":
+            mask |= self._with(self._recorded[task.event])
+        elif task.kind == "resume":
+            mask |= self._with(index - 1)
+        self.before.append(mask)
+        if task.kind == "body":
+            self._bodies.setdefault(task.thread, []).append(index)
+        else:
+            self._last[task.stream] = index
+        if task.kind == "record":
+            self._recorded[task.event] = index
+
+
 def ancestors(program: Program) -> list[int]:
     """For each task the set of those that happen before it, as bits."""
-    before: list[int] = []
-    last_of_stream: dict[int, int] = {}
-    last_record: dict[int, int] = {}
-    for index, task in enumerate(program.tasks):
-        mask = 0
-        sources = [last_of_stream.get(task.stream)]
-        if task.kind == "wait":
-            sources.append(last_record[task.event])
-        for source in sources:
-            if source is not None:
-                mask |= before[source] | 1 << source
-        before.append(mask)
-        last_of_stream[task.stream] = index
-        if task.kind == "record":
-            last_record[task.event] = index
-    return before
+    order = Order()
+    for task in program.tasks:
+        order.add(task)
+    return order.before
 
 
 def apply(task: Task, memory: list[np.ndarray]) -> None:
@@ -97,7 +144,7 @@ def apply(task: Task, memory: list[np.ndarray]) -> None:
         memory[task.writes[0]] = memory[task.reads[0]].copy()
     elif task.kind == "fill":
         memory[task.writes[0]] = np.zeros(WIDTH, np.int64)
-    elif task.kind == "fold":
+    elif task.writes:  # a fold, on a stream or in a callback
         target = task.writes[0]
         mixed = 31 * memory[target] + task.salt
         for factor, source in enumerate(task.reads, 17):
@@ -164,25 +211,16 @@ class _Writer:
         self.seed = seed
         self.streams = self.rng.randint(2, MOST_STREAMS)
         self.events = [self.rng.choice((PLAIN, EX)) for _ in range(3)]
+        self.threads = tuple(
+            self.rng.randrange(THREADS) if self.rng.random() < SUBSCRIBED else -1
+            for _ in range(self.streams)
+        )
         self.tasks: list[Task] = []
-        self.before: list[int] = []
-        self.last: dict[int, int] = {}
-        self.recorded: dict[int, int] = {}
+        self.order = Order()
 
     def add(self, task: Task) -> None:
-        mask = 0
-        sources = [self.last.get(task.stream, -1)]
-        if task.kind == "wait":
-            sources.append(self.recorded[task.event])
-        for source in sources:
-            if source >= 0:
-                mask |= self.before[source] | 1 << source
-        index = len(self.tasks)
         self.tasks.append(task)
-        self.before.append(mask)
-        self.last[task.stream] = index
-        if task.kind == "record":
-            self.recorded[task.event] = index
+        self.order.add(task)
 
     def link(self, source: int, target: int) -> None:
         """Let the target stream wait for what the source stream has so far."""
@@ -194,20 +232,41 @@ class _Writer:
         self.add(Task("record", source, event=event))
         self.add(Task("wait", target, event=event))
 
-    def work(self, task: Task) -> None:
-        """Add a task, ordered behind all that it conflicts with."""
-        last = self.last.get(task.stream)
-        done = 0 if last is None else self.before[last] | 1 << last
-        for source in range(self.streams):
-            conflict = any(
-                other.stream == source and not done >> index & 1 and task.conflicts(other)
+    def call_back(self, body: Task, *, blocks: bool) -> None:
+        self.add(Task("post", body.stream))
+        self.add(body)
+        if blocks:
+            self.add(Task("resume", body.stream))
+
+    def settle(self, task: Task) -> None:
+        """Order the task behind all that it conflicts with."""
+        while True:
+            done = self.order.reached(task)
+            found = (
+                other
                 for index, other in enumerate(self.tasks)
+                if not done >> index & 1 and task.conflicts(other)
             )
-            if conflict:
-                self.link(source, task.stream)
-                waited = self.last[task.stream]
-                done = self.before[waited] | 1 << waited
-        self.add(task)
+            other = next(found, None)
+            if other is None:
+                return
+            if other.kind == "body" and other.thread != task.thread:
+                # Nothing but a later callback knows that this one has run.
+                fence = Task("body", other.stream, thread=other.thread)
+                self.call_back(fence, blocks=True)
+            if other.stream != task.stream:
+                self.link(other.stream, task.stream)
+
+    def work(self, task: Task) -> None:
+        """Add a task behind all that it conflicts with."""
+        thread = self.threads[task.stream]
+        if task.kind == "fold" and thread >= 0:  # host functions and subscriptions do not mix
+            body = replace(task, kind="body", thread=thread)
+            self.settle(body)
+            self.call_back(body, blocks=self.rng.random() < 0.5)
+        else:
+            self.settle(task)
+            self.add(task)
 
     def random_task(self) -> Task:
         rng = self.rng
@@ -236,11 +295,17 @@ def generate(seed: int, length: int = 14) -> Program:
             writer.link(*rng.sample(range(writer.streams), 2))
         writer.work(writer.random_task())
     initial = tuple(tuple(rng.randint(-3, 3) for _ in range(WIDTH)) for _ in range(BUFFERS))
-    return Program(seed, writer.streams, initial, tuple(writer.events), tuple(writer.tasks))
+    return Program(
+        seed, writer.streams, initial, tuple(writer.events), writer.threads, tuple(writer.tasks)
+    )
 
 
 def without_a_wait(program: Program, result: np.ndarray) -> Program | None:
-    """The program without one of its waits, such that it can matter; None if there is none."""
+    """The program without one of its waits, such that it can matter; None if there is none.
+
+    All callbacks run on one thread, as they do where schedules are exact.
+    """
+    program = program.on_one_thread()
     waits = program.waits
     random.Random(program.seed + 1).shuffle(waits)
     for index in waits:

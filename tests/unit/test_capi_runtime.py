@@ -118,7 +118,7 @@ def test_null_that_is_a_value(name):
 
 def test_what_is_lacking_says_so():
     def body():
-        return [one_lacking(name, status) for name, (status, _) in sorted(lacking().items())]
+        return [one_lacking(name, status) for name, (status, _, _) in sorted(lacking().items())]
 
     names = in_thread(body)
     assert len(names) == len(lacking()) > 200

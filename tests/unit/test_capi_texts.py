@@ -33,9 +33,10 @@ def from_c(function, *values):
 
 
 def from_python(function, *values):
+    LIBRARY.aclGetRecentErrMsg.restype = c.c_char_p
+    LIBRARY.aclGetRecentErrMsg()  # forgets what earlier tests have left
     with pytest.raises(acl.AclError) as caught:
         function(*values)
-    LIBRARY.aclGetRecentErrMsg.restype = c.c_char_p
     return caught.value.status, (LIBRARY.aclGetRecentErrMsg() or b"").decode(), str(caught.value)
 
 

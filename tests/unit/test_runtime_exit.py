@@ -63,6 +63,19 @@ def feed():
 for _ in range(3): threading.Thread(target=feed, daemon=True).start()
 stream.launch_host_func(held.set); held.wait()
 """,
+    "sixty-four streams that eight threads feed": """
+streams = [device.create_stream() for _ in range(64)]
+def feed(first):
+    try:
+        while True:
+            for at in range(first, 64, 8):
+                streams[at].launch_host_func(lambda: None)
+                streams[(at + 9) % 64].wait(streams[at].record())
+    except acl.AclError: pass  # likewise
+for first in range(8): threading.Thread(target=feed, args=(first,), daemon=True).start()
+for one in streams: one.launch_host_func(held.set)
+held.wait()
+""",
     "busy host functions": """
 def spin():
     held.set()
