@@ -14,7 +14,7 @@
 #include "engine.h"
 
 enum { SPENT, ONE_SHOT, REPEATABLE };
-enum { INLINE_TENSORS = 4, MOST_TENSORS = 64, EXECUTE_ARGUMENTS = 5 };
+enum { INLINE_TENSORS = 4, MOST_TENSORS = 128, EXECUTE_ARGUMENTS = 5 };
 
 struct executor_ {
   PyObject ob_base;
@@ -126,7 +126,8 @@ PyDoc_STRVAR(bind_doc_,
 
 static PyObject *bind_(PyObject *self, PyObject *const *arguments, Py_ssize_t n) {
   const struct binder_ *binder = (const struct binder_ *)self;
-  aclpy_handle tensors[MOST_TENSORS] = {0};
+  aclpy_handle tensors[MOST_TENSORS]; /* softmax with 32 post operations takes 66 */
+  for (int i = 0; i < INLINE_TENSORS; i++) tensors[i] = 0;
   if (n < 1 || n - 1 > MOST_TENSORS) {
     return PyErr_Format(PyExc_TypeError, "bind() takes up to %d tensors and what to keep, not %zd arguments",
                         (int)MOST_TENSORS, n);

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import logging
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, as_uint32, describe
@@ -27,7 +26,6 @@ __all__ = [
     "value_of",
 ]
 
-_LOG: Final = logging.getLogger("aclnn_py")
 _lock = Lock()
 _slot: list[Callable[[ExceptionInfo], object]] = []
 _list: list[Callable[[ExceptionInfo], object]] = []
@@ -63,8 +61,10 @@ class ExceptionInfo:
 def _call_one(function: Callable[[ExceptionInfo], object], info: ExceptionInfo) -> None:
     try:
         function(info)
-    except Exception:  # noqa: BLE001  # the engine called this: there is nobody to raise to
-        _LOG.exception("an exception callback raised")
+    except Exception:  # the engine called this: there is nobody to raise to
+        import logging  # noqa: PLC0415  # costs a tenth of the import of this package
+
+        logging.getLogger("aclnn_py").exception("an exception callback raised")
 
 
 def _call(functions: list[Callable[[ExceptionInfo], object]], raw: Any) -> None:

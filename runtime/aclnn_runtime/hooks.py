@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import logging
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["register_finalize", "register_init", "unregister_finalize", "unregister_init"]
 
 _FAILED: Final = 500001  # ACL_ERROR_FAILURE
-_LOG: Final = logging.getLogger("aclnn_py")
 _lock = Lock()
 _at_init: dict[int, Callable[[str], object]] = {}
 _at_finalize: dict[int, Callable[[], object]] = {}
@@ -26,8 +24,10 @@ _at_finalize: dict[int, Callable[[], object]] = {}
 def _outcome(call: Callable[[], object]) -> int:
     try:
         call()
-    except Exception as error:  # noqa: BLE001  # becomes the status of the call
-        _LOG.exception("a registered callback raised")
+    except Exception as error:  # becomes the status of the call
+        import logging  # noqa: PLC0415  # costs a tenth of the import of this package
+
+        logging.getLogger("aclnn_py").exception("a registered callback raised")
         return int(getattr(error, "status", _FAILED)) or _FAILED
     return 0
 

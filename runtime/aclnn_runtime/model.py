@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import TYPE_CHECKING
 
 from aclnn_native import ffi, lib
@@ -127,4 +126,6 @@ def _tell(argument: object) -> None:
     try:
         found[1](found[2])
     except Exception:  # noqa: BLE001  # there is no caller to raise it to
+        import traceback  # noqa: PLC0415  # costs a part of the import of this package
+
         traceback.print_exc()

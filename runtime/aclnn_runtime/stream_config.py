@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import TYPE_CHECKING, Final
 
 from aclnn_native import ffi, lib
@@ -171,4 +170,6 @@ def _announce(stream: int, state: int, argument: object) -> None:
     try:
         _listeners[int(ffi.cast("uintptr_t", argument))](Stream.from_handle(stream), state)
     except Exception:  # noqa: BLE001  # there is no caller to raise it to
+        import traceback  # noqa: PLC0415  # costs a part of the import of this package
+
         traceback.print_exc()
