@@ -39,14 +39,16 @@ sanitize: ## the C harnesses of engine and kernels under ASan+UBSan and under TS
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=plain sanitize-plain
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=address sanitize-address
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=thread sanitize-thread
-	@$(MAKE) --no-print-directory sanitize-capi
+	@# `make test` runs the hosts with the address sanitizer.
+	@$(MAKE) --no-print-directory sanitize-capi SANITIZE_HOSTS_FOR=thread
 
 # Whole programs against a sanitized build of the library, with Python inside for phase 1.
+SANITIZE_HOSTS_FOR := address thread
 .PHONY: sanitize-capi
 sanitize-capi: $(VENV)/.built ## the C hosts of tests/native/hosts against the library under ASan+UBSan and under TSan
 	@if $(PY) -c 'import sysconfig, sys; sys.exit(not sysconfig.get_config_var("Py_ENABLE_SHARED"))'; then \
-	  $(MAKE) --no-print-directory -j2 SANITIZE_NOW=address sanitize-hosts-address && \
-	  $(MAKE) --no-print-directory -j2 SANITIZE_NOW=thread sanitize-hosts-thread; \
+	  for kind in $(SANITIZE_HOSTS_FOR); do \
+	    $(MAKE) --no-print-directory -j2 SANITIZE_NOW=$$kind sanitize-hosts-$$kind || exit 1; done; \
 	else echo "  skipped: the C hosts, because $(PY) has no shared libpython to plan in"; fi
 
 .PHONY: soak soak-programs
