@@ -39,15 +39,13 @@ sanitize: ## the C harnesses of engine and kernels under ASan+UBSan and under TS
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=plain sanitize-plain
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=address sanitize-address
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=thread sanitize-thread
-	@# `make test` runs the hosts with the address sanitizer.
-	@$(MAKE) --no-print-directory sanitize-capi SANITIZE_HOSTS_FOR=thread
+	@$(MAKE) --no-print-directory sanitize-capi
 
 # Whole programs against a sanitized build of the library, with Python inside for phase 1.
-SANITIZE_HOSTS_FOR := address thread
 .PHONY: sanitize-capi
 sanitize-capi: $(VENV)/.built ## the C hosts of tests/native/hosts against the library under ASan+UBSan and under TSan
 	@if $(PY) -c 'import sysconfig, sys; sys.exit(not sysconfig.get_config_var("Py_ENABLE_SHARED"))'; then \
-	  for kind in $(SANITIZE_HOSTS_FOR); do \
+	  for kind in address thread; do \
 	    $(MAKE) --no-print-directory -j2 SANITIZE_NOW=$$kind sanitize-hosts-$$kind || exit 1; done; \
 	else echo "  skipped: the C hosts, because $(PY) has no shared libpython to plan in"; fi
 
@@ -69,6 +67,8 @@ sanitize_comma := ,
 sanitize_empty :=
 sanitize_space := $(sanitize_empty) $(sanitize_empty)
 SANITIZE_CC := $(CC) $(SANITIZE_FLAGS) $(SANITIZE_$(SANITIZE_NOW))
+# `make test` has no minute to compile kernels with sanitizers; they have harnesses of their own in `make sanitize`.
+SANITIZE_KERNEL_CC := $(CC) $(SANITIZE_FLAGS) $(if $(SANITIZE_KERNELS_PLAIN),,$(SANITIZE_$(SANITIZE_NOW)))
 SANITIZE_OBJECTS := $(SANITIZE_LIBRARY:native/%.c=$(SANITIZE_HERE)/%.o) \
   $(foreach isa,$(SANITIZE_ISAS),$(SANITIZE_KERNELS:native/kernels/%.c=$(SANITIZE_HERE)/kernels-$(isa)/%.o))
 SANITIZE_PROGRAMS := $(SANITIZE_HARNESSES:tests/native/%.c=$(SANITIZE_HERE)/%)
@@ -97,7 +97,7 @@ $(SANITIZE_HERE)/dispatch/%.o: native/dispatch/%.c $(SANITIZE_HEADERS) $(SANITIZ
 define sanitize_kernels
 $(SANITIZE_HERE)/kernels-$(1)/%.o: native/kernels/%.c $(SANITIZE_HEADERS)
 	@mkdir -p $$(@D)
-	@$(SANITIZE_CC) -fno-trapping-math $(shell $(SANITIZE_PYTHON) tools/kernel_list.py --flags $(1)) \
+	@$(SANITIZE_KERNEL_CC) -fno-trapping-math $(shell $(SANITIZE_PYTHON) tools/kernel_list.py --flags $(1)) \
 	  -DACLPY_KERNEL_ISA=$(1) -c $$< -o $$@
 endef
 $(foreach isa,$(SANITIZE_ISAS),$(eval $(call sanitize_kernels,$(isa))))
