@@ -43,6 +43,19 @@ def partitions(*ops, policy=dnnl.partition.policy.fusion):
     return graph_of(*ops).get_partitions(policy)
 
 
+def part_of(kind, dims=None, dtype="f32", stats=False, **attributes):
+    """A partition of one operator; ids 0 and 1 are inputs, 9 the result, 8 the statistics."""
+    given = [lt(number, dtype, dims) for number in range(1 + kind.endswith("Backward"))]
+    made = [lt(9, dtype), *([lt(8)] if stats else [])]
+    (part,) = partitions(op(0, kind, given, made, **attributes))
+    return part
+
+
+def shaped(part, dims, dtype="f32"):
+    """Its inputs as logical tensors of one shape."""
+    return [lt(port.id, dtype, dims) for port in part.get_input_ports()]
+
+
 class Chain:
     """SoftMax or LogSoftmax, then operators on its result; edges are numbered as they come."""
 

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Executing compiled partitions: arguments, order, threads, empties, scratchpad (section 2)."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from aclnn_py.dialects import onednn_graph as dnnl
+from support import onednn_oracle as oracle
+from support.latch import Latch
+from support.onednn import refused
+from support.onednn_graph import STRIDED, Bench, lt, op, part_of, partitions, shaped
+
+FAMILY = ("SoftMax", "SoftMaxBackward", "LogSoftmax", "LogSoftmaxBackward")
+SHAPE = (3, 4, 5)
+X = np.random.default_rng(1).standard_normal(SHAPE).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def bench():
+    return Bench()
+
+
+class Call:
+    """A backward call whose tensors can be changed one at a time."""
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.compiled = bench.compiled(part := part_of("SoftMaxBackward"), shaped(part, SHAPE))
+        self.inputs = [bench.tensor(self.compiled, n, X) for n in range(2)]
+        self.outputs = [bench.tensor(self.compiled, 9)]
+
+    def refuses(self, argument=None):
+        with refused("invalid_arguments", argument):
+            self.compiled.execute(self.bench.stream, self.inputs, self.outputs)
+        self.bench.stream.wait()
+
+
+@pytest.fixture
+def call(bench):
+    return Call(bench)
+
+
+def other(bench, tid, dims=SHAPE, dtype="f32", layout=STRIDED):
+    return dnnl.tensor(lt(tid, dtype, dims, layout), bench.engine)
+
+
+def test_tensors_that_do_not_fit(bench, call):
+    y = call.inputs[1]
+    for wrong in (
+        other(bench, 1, (3, 4, 6)), other(bench, 1, SHAPE, "f16"), other(bench, 7), None, X,
+        other(bench, 1, SHAPE, "f32", (1, 3, 12)), call.inputs[0], call.outputs[0],
+        dnnl.tensor(lt(1, "f32", SHAPE), bench.engine, dnnl.DNNL_MEMORY_NONE),
+    ):  # fmt: skip
+        call.inputs[1] = wrong
+        call.refuses(r"inputs\[1\]")
+    call.inputs[1] = y
+    for wrong in (other(bench, 9, (3, 4, 6)), other(bench, 8), None, call.inputs[0]):
+        call.outputs = [wrong]
+        call.refuses(r"outputs\[0\]")
+    call.outputs = []
+    call.refuses()
+    call.outputs, call.inputs = [bench.tensor(call.compiled, 9)], [y]
+    call.refuses()
+    call.inputs = None
+    call.refuses()
+
+
+def test_nothing_runs_when_refused(bench, call):
+    before = call.outputs[0].numpy()
+    call.inputs.append(other(bench, 5))
+    call.refuses(r"inputs\[2\]")
+    np.testing.assert_array_equal(call.outputs[0].numpy(), before)
+
+
+def test_memory_that_overlaps(bench, call):
+    handle = call.inputs[1]._memory.handle
+    call.outputs = [dnnl.tensor(lt(9, "f32", SHAPE), bench.engine, handle)]
+    call.refuses()  # diff_src on dst is no pair
+    call.outputs = [dnnl.tensor(lt(9, "f32", SHAPE), bench.engine, int(handle) + 4)]
+    call.refuses()
+
+
+def test_a_stream_of_another_kind(call):
+    for stream in (None, 3, call.bench.engine):
+        with refused("invalid_arguments", "stream"):
+            call.compiled.execute(stream, call.inputs, call.outputs)
+
+
+def test_unknown_ids(call):
+    with refused("invalid_arguments", "tid"):
+        call.compiled.query_logical_tensor(77)
+
+
+def test_the_same_tensors_with_other_data(bench):
+    compiled = bench.compiled(part := part_of("SoftMax"), shaped(part, SHAPE))
+    x, y = bench.tensor(compiled, 0, X), bench.tensor(compiled, 9)
+    for values in (X, X * 2, X):
+        x.write(values)
+        (got,) = bench.run(compiled, [x], [y])
+        np.testing.assert_allclose(got, oracle.value(values, 1, log=False), rtol=2e-6)
+    buffer = bench.engine.device.malloc(4 * X.size)
+    x.set_data_handle(buffer)
+    assert x.get_data_handle() == int(buffer)
+    x.write(X * 3)
+    (got,) = bench.run(compiled, [x], [y])
+    np.testing.assert_allclose(got, oracle.value(X * 3, 1, log=False), rtol=2e-6)
+
+
+def test_work_is_queued_in_order(bench):
+    compiled = bench.compiled(part := part_of("SoftMax"), shaped(part, SHAPE))
+    x, y = bench.tensor(compiled, 0, X), bench.tensor(compiled, 9)
+    with Latch(bench.stream.runtime_stream):
+        compiled.execute(bench.stream, [x], [y])
+    bench.stream.wait()
+    np.testing.assert_allclose(y.numpy(), oracle.value(X, 1, log=False), rtol=2e-6)
+
+
+def test_many_threads(bench):
+    compiled = bench.compiled(part := part_of("SoftMax"), shaped(part, SHAPE))
+    found = [None] * 8
+
+    def work(number):
+        stream = dnnl.stream(bench.engine)
+        x, y = bench.tensor(compiled, 0, X * number), bench.tensor(compiled, 9)
+        for _ in range(20):
+            compiled.execute(stream, [x], [y])
+        stream.wait()
+        found[number] = y.numpy()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number, got in enumerate(found):
+        np.testing.assert_allclose(got, oracle.value(X * number, 1, log=False), rtol=2e-6)
+
+
+EMPTY = [(0, 4), (3, 0), (0, 0), (2, 0, 3)]
+
+
+@pytest.mark.parametrize("dims", EMPTY, ids=str)
+@pytest.mark.parametrize("kind", FAMILY)
+def test_empties(bench, kind, dims):
+    """Section 2, as section 1.4: success, and nothing runs."""
+    part = part_of(kind, stats=kind == "SoftMax")
+    compiled = bench.compiled(part, shaped(part, dims))
+    inputs = [bench.tensor(compiled, one.id) for one in part.get_input_ports()]
+    outputs = [bench.tensor(compiled, one.id) for one in part.get_output_ports()]
+    found = bench.run(compiled, inputs, outputs)
+    assert found[-1].shape == dims or found[0].shape == dims
+
+
+# ---- scratchpad (section 2) ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hungry(bench):
+    """A partition that needs temporary memory: both inputs of a mixed gradient are cast."""
+    given = [lt(0, "bf16", (64, 50)), lt(1, "bf16", (64, 50))]
+    (part,) = partitions(op(0, "SoftMaxBackward", given, [lt(9, "f32")]))
+    return bench.compiled(part)
+
+
+def test_section_2_scratchpad(bench, hungry):
+    wanted = hungry.get_scratchpad_logical_tensor()
+    size = wanted.get_mem_size()
+    assert size > 0
+    assert (wanted.get_data_type(), wanted.get_dims()) == (dnnl.data_type.u8, (size,))
+    random = np.random.default_rng(3)
+    inputs = [bench.tensor(hungry, n, random.random((64, 50))) for n in range(2)]
+    out = bench.tensor(hungry, 9)
+    (by_library,) = bench.run(hungry, inputs, [out])
+    out.write(np.zeros((64, 50)))
+    pad = dnnl.tensor(wanted, bench.engine)
+    (by_user,) = bench.run(hungry, inputs, [out], pad)
+    np.testing.assert_array_equal(by_library, by_user)
+    assert np.any(by_user)
+    larger = dnnl.tensor(lt(5, "u8", (size + 100,)), bench.engine)
+    np.testing.assert_array_equal(bench.run(hungry, inputs, [out], larger)[0], by_user)
+    for wrong in (dnnl.tensor(lt(5, "u8", (size - 1,)), bench.engine), 5, inputs):
+        with refused("invalid_arguments", "scratchpad"):
+            hungry.execute(bench.stream, inputs, [out], wrong)
+    on_input = dnnl.tensor(lt(5, "u8", (size,)), bench.engine)
+    inputs[0].set_data_handle(on_input._memory.handle)
+    with refused("invalid_arguments"):
+        hungry.execute(bench.stream, inputs, [out], on_input)
+
+
+def test_section_2_a_scratchpad_of_no_size(bench):
+    compiled = bench.compiled(part := part_of("SoftMax"), shaped(part, SHAPE))
+    wanted = compiled.get_scratchpad_logical_tensor()
+    assert wanted.get_mem_size() == 0
+    x, y = bench.tensor(compiled, 0, X), bench.tensor(compiled, 9)
+    pad = dnnl.tensor(wanted, bench.engine)
+    (got,) = bench.run(compiled, [x], [y], pad)
+    np.testing.assert_allclose(got, oracle.value(X, 1, log=False), rtol=2e-6)
