@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sanitizers.h"
+
 #define CHECK(condition)                                                        \
   do {                                                                          \
     if (!(condition)) {                                                         \
@@ -94,27 +96,5 @@ static inline pthread_t start_thread(void *(*run)(void *), void *arg) {
 }
 
 static inline void join_thread(pthread_t thread) { CHECK(pthread_join(thread, NULL) == 0); }
-
-/* Sanitizers make everything slower; counts that only matter for speed shrink. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define THREAD_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define THREAD_SANITIZED 1
-#endif
-#endif
-#ifndef THREAD_SANITIZED
-#define THREAD_SANITIZED 0
-#endif
 
 #endif

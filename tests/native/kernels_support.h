@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kernel.h"
+#include "sanitizers.h"
 
 #define SUPPORT static __attribute__((unused))
 

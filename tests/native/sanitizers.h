@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which sanitizer a harness runs under: SANITIZED, THREAD_SANITIZED.
+ */
+#ifndef TESTS_SANITIZERS_H
+#define TESTS_SANITIZERS_H
+
+/* Sanitizers make everything slower; counts that only matter for speed shrink. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define THREAD_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define THREAD_SANITIZED 1
+#endif
+#endif
+#ifndef THREAD_SANITIZED
+#define THREAD_SANITIZED 0
+#endif
+
+#endif
