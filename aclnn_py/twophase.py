@@ -80,16 +80,20 @@ operators: Final[Mapping[str, OpSpec]] = _Operators(INDEX)
 dialect_operators: Final[Mapping[str, OpSpec]] = _Operators(DIALECTS)
 
 
-class Entry:
+class Entry(calls.Binder):
     """A cached plan, the way the hot path wants it."""
 
-    __slots__ = ("bind", "native", "plan", "workspace_bytes")
+    __slots__ = ("native", "plan")
+    native: NativePlan
+    plan: Plan
 
-    def __init__(self, native: NativePlan) -> None:
-        self.native = native
-        self.plan = native.plan
-        self.workspace_bytes = native.plan.workspace_bytes
-        self.bind = calls.Binder(Executor, native.handle, self.workspace_bytes).bind
+    @classmethod
+    def of(cls, native: NativePlan) -> Entry:
+        """Of a plan that the native library has."""
+        entry = cls(Executor, int(native.handle), native.plan.workspace_bytes)
+        entry.native = native
+        entry.plan = native.plan
+        return entry
 
 
 class Operator:
@@ -204,7 +208,7 @@ class Operator:
                 self._plan([tensor.desc for tensor in known], values),
                 _FILLERS,
             )
-            entry = self._remember(key, Entry(native))
+            entry = self._remember(key, Entry.of(native))
         return entry, known
 
     def entry_of(
@@ -236,7 +240,7 @@ class Operator:
         entry = self.plans.get(key)
         if entry is None:
             native = NativePlan(self._plan(descs, values), _FILLERS)
-            entry = self._remember(key, Entry(native))
+            entry = self._remember(key, Entry.of(native))
         return entry
 
     def _remember(self, key: tuple[object, ...], entry: Entry) -> Entry:

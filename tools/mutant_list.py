@@ -108,9 +108,9 @@ MUTANTS = (
     ),
     Mutant(
         "stale plan: dim is not part of the key",
-        "aclnn_py/dialects/aclnn.py",
-        "        param.name if isinstance(param, AttrParam) else",
-        '        "0" if isinstance(param, AttrParam) else',
+        "aclnn_py/twophase.py",
+        "fields = [next(numbers) if number",
+        "fields = [next(numbers) and 0 if number",
         OPERATORS,
     ),
     Mutant(
@@ -143,7 +143,7 @@ MUTANTS = (
     ),
     Mutant(
         "lost keepalive: an executor forgets its tensors",
-        "native/cffi/calls.c",
+        "native/cffi/call_executors.c",
         "  Py_INCREF(keep);\n",
         "  keep = Py_None;\n  Py_INCREF(keep);\n",
         KEEPALIVE,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsInt
 
 import numpy as np
 
-from aclnn_native import ffi, lib
+from aclnn_native import calls, ffi, lib
 from aclnn_py.core.arguments import integer, integers
 from aclnn_py.core.desc import TensorDesc, device_of_layout, row_major_strides
 from aclnn_py.core.dlpack import export_dlpack
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Tensor", "create_tensor"]
 
 
-class Tensor(HandleNoun):
+class Tensor(HandleNoun, calls.Tensor):
     """A typed view over device memory.
 
     Made by ``Device.tensor()``, ``Device.empty()``, ``Device.zeros()``, ``Device.full()``,
@@ -32,11 +32,9 @@ class Tensor(HandleNoun):
     it alive; a queued task keeps alive what it touches.
     """
 
-    __slots__ = ("_buffer", "_desc", "_layout")
+    __slots__ = ("_desc",)
     _door = "Device.tensor(), Device.empty() or aclCreateTensor()"
-    _buffer: object
     _desc: TensorDesc
-    _layout: int
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -1,11 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-# The extension module of native/cffi/calls.c.
+# The extension module of native/cffi/call*.c.
 from collections.abc import Callable
 from typing import Any
+
+from typing_extensions import Self
 
 SPENT: int
 ONE_SHOT: int
 REPEATABLE: int
+
+class Noun:
+    _handle: int
+    _open: bool
+
+class Tensor(Noun):
+    _layout: int
+    _buffer: object
+
+class Queue(Noun):
+    _context: int
+
+class Stream(Queue):
+    def synchronize(self, timeout_ms: int = -1) -> None: ...
+
+class PrimitiveStream(Queue):
+    def wait(self) -> None: ...
 
 class Executor:
     _handle: int
@@ -13,12 +32,45 @@ class Executor:
     _state: int
 
 class Binder:
-    def __init__(self, executor_type: type[Executor], plan: int, workspace_bytes: int) -> None: ...
+    workspace_bytes: int
+    def __new__(cls, executor_type: type[Executor], plan: int, workspace_bytes: int) -> Self: ...
     # The handles of the tensors, then what to keep.
     def bind(self, *arguments: Any) -> tuple[int, Any] | None: ...
+
+class Prepared:
+    def _prepare(
+        self,
+        number: int,
+        workspace: int,
+        size: int,
+        executor: Executor,
+        call: tuple[object, ...],
+        moves: int,
+        /,
+    ) -> None: ...
+    def _forget(self) -> None: ...
 
 def execute(
     operator: int, workspace: int, workspace_size: int, executor: object, stream: int, /
 ) -> int: ...
+def moved() -> None: ...
+def moves() -> int: ...
+def phase_one(
+    name: str,
+    doc: str,
+    module: str,
+    kinds: str,
+    plans: dict[Any, Any],
+    checked: Callable[..., object],
+    fail: Callable[[], object],
+) -> Callable[..., tuple[int, Any]]: ...
+def phase_two(
+    name: str,
+    doc: str,
+    module: str,
+    number: int,
+    checked: Callable[..., object],
+    fail: Callable[[int], object],
+) -> Callable[..., None]: ...
 def synchronize(context: int, stream: int, /) -> int: ...
 def watch(watcher: Callable[[Any], object] | None, /) -> Callable[[Any], object] | None: ...

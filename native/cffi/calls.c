@@ -1,46 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The three calls of the two-phase cycle as an extension module of their own, aclnn_native._calls.
+ * The calls of the two-phase cycle as an extension module of their own, aclnn_native._calls.
  *
  * cffi serves every other call. Here it would cost more than the calls do: an object in Python for each executor,
  * handles turned into numbers and back, and the interpreter lock let go and taken again around calls that cannot block.
- * These keep it as long as the engine says that they end at once. Stable ABI of CPython 3.10.
+ * These keep it as long as the engine says that they end at once. What is not exactly what the fast way expects goes
+ * to a function in Python, which checks everything and says what is wrong.
  */
-#include <Python.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <structmember.h>
+#include "calls.h"
 
-#include "engine.h"
+enum { EXECUTE_ARGUMENTS = 5 };
 
-enum { SPENT, ONE_SHOT, REPEATABLE };
-enum { INLINE_TENSORS = 4, MOST_TENSORS = 128, EXECUTE_ARGUMENTS = 5 };
+/* ---- arguments ---- */
 
-struct executor_ {
-  PyObject ob_base;
-  PyObject *weak_references;
-  PyObject *keep;
-  aclpy_handle handle;
-  unsigned char state;
-  bool at_once; /* its plan may run on the calling thread, and then takes microseconds */
-};
-
-struct binder_ {
-  PyObject ob_base;
-  PyTypeObject *type; /* of the executors */
-  PyObject *workspace_bytes;
-  aclpy_handle plan;
-  bool at_once;
-};
-
-static PyTypeObject *executor_type_;
-static PyObject *watcher_; /* is told of each executor; NULL: nobody */
-
-/* ---- numbers ---- */
-
-/* Handles and addresses; faster than PyLong_AsUnsignedLongLong, which goes byte by byte. */
-static bool as_uint64_(PyObject *number, uint64_t *value) {
-  if (!PyLong_Check(number)) {
+bool calls_as_uint64(PyObject *number, uint64_t *value) {
+  if (number == NULL || !PyLong_Check(number)) {
     PyErr_SetString(PyExc_TypeError, "an int is needed");
     return false;
   }
@@ -55,157 +28,34 @@ static bool as_uint64_(PyObject *number, uint64_t *value) {
   return large != (unsigned long long)-1 || PyErr_Occurred() == NULL;
 }
 
-/* ---- executors ---- */
-
-static void executor_dealloc_(PyObject *self) {
-  struct executor_ *executor = (struct executor_ *)self;
-  PyTypeObject *type = Py_TYPE(self);
-  if (executor->weak_references != NULL) PyObject_ClearWeakRefs(self);
-  if (executor->state != SPENT) aclpy_executor_discard(executor->handle);
-  Py_XDECREF(executor->keep);
-  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-  release(self);
-  Py_DECREF(type);
+static PyObject *by_name_(PyObject *const *values, PyObject *names) {
+  PyObject *found = PyDict_New();
+  Py_ssize_t n = found == NULL ? 0 : PyTuple_Size(names);
+  for (Py_ssize_t i = 0; i < n; i++) {
+    if (PyDict_SetItem(found, PyTuple_GetItem(names, i), values[i]) != 0) {
+      Py_DECREF(found);
+      return NULL;
+    }
+  }
+  return found;
 }
 
-static PyMemberDef executor_members_[] = {
-    {"_handle", T_ULONGLONG, offsetof(struct executor_, handle), READONLY, NULL},
-    {"_keep", T_OBJECT_EX, offsetof(struct executor_, keep), READONLY, NULL},
-    {"_state", T_UBYTE, offsetof(struct executor_, state), 0, NULL},
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(struct executor_, weak_references), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
-
-static PyType_Slot executor_slots_[] = {
-    {Py_tp_dealloc, executor_dealloc_},
-    {Py_tp_members, executor_members_},
-    {Py_tp_doc, "What every executor holds: the native one, what it keeps alive, and whether it is spent."},
-    {0, NULL},
-};
-
-static PyType_Spec executor_spec_ = {
-    .name = "aclnn_native._calls.Executor",
-    .basicsize = (int)sizeof(struct executor_),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .slots = executor_slots_,
-};
-
-/* Takes over the native executor. */
-static PyObject *wrap_(const struct binder_ *binder, aclpy_handle handle, PyObject *keep) {
-  PyObject *made = PyType_GenericAlloc(binder->type, 0);
-  if (made == NULL) {
-    aclpy_executor_discard(handle);
-    return NULL;
+PyObject *calls_checked(PyObject *checked, PyObject *const *arguments, Py_ssize_t n, PyObject *names) {
+  PyObject *positional = PyTuple_New(n);
+  if (positional == NULL) return NULL;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    Py_INCREF(arguments[i]);
+    (void)PyTuple_SetItem(positional, i, arguments[i]);
   }
-  struct executor_ *executor = (struct executor_ *)made;
-  executor->handle = handle;
-  executor->state = ONE_SHOT;
-  executor->at_once = binder->at_once;
-  Py_INCREF(keep);
-  executor->keep = keep;
-  if (watcher_ != NULL) {
-    PyObject *answer = PyObject_CallFunctionObjArgs(watcher_, made, NULL);
-    Py_XDECREF(answer);
-    if (answer == NULL) Py_CLEAR(made);
-  }
-  return made;
-}
-
-/* ---- phase 1 ---- */
-
-static aclpy_handle new_executor_(aclpy_handle plan, const aclpy_handle *tensors, Py_ssize_t n) {
-  if (n <= INLINE_TENSORS) return aclpy_executor_new(plan, tensors[0], tensors[1], tensors[2], tensors[3]);
-  aclpy_handle executor = 0;
-  return aclpy_executor_create(plan, tensors, (int32_t)n, &executor) == 0 ? executor : 0;
-}
-
-PyDoc_STRVAR(bind_doc_,
-             "bind(*tensors, keep)\n--\n\n"
-             "(workspace size, executor) for tensors by handle, or None: the thread's last error says why.\n"
-             "`keep` lives as long as the executor.");
-
-static PyObject *bind_(PyObject *self, PyObject *const *arguments, Py_ssize_t n) {
-  const struct binder_ *binder = (const struct binder_ *)self;
-  aclpy_handle tensors[MOST_TENSORS]; /* softmax with 32 post operations takes 66 */
-  for (int i = 0; i < INLINE_TENSORS; i++) tensors[i] = 0;
-  if (n < 1 || n - 1 > MOST_TENSORS) {
-    return PyErr_Format(PyExc_TypeError, "bind() takes up to %d tensors and what to keep, not %zd arguments",
-                        (int)MOST_TENSORS, n);
-  }
-  for (Py_ssize_t i = 0; i < n - 1; i++) {
-    if (!as_uint64_(arguments[i], &tensors[i])) return NULL;
-  }
-  aclpy_handle handle = new_executor_(binder->plan, tensors, n - 1);
-  if (handle == 0) Py_RETURN_NONE;
-  PyObject *executor = wrap_(binder, handle, arguments[n - 1]);
-  if (executor == NULL) return NULL;
-  PyObject *answer = PyTuple_New(2);
-  if (answer == NULL) {
-    Py_DECREF(executor);
-    return NULL;
-  }
-  Py_INCREF(binder->workspace_bytes);
-  (void)PyTuple_SetItem(answer, 0, binder->workspace_bytes);
-  (void)PyTuple_SetItem(answer, 1, executor);
+  PyObject *named = names == NULL ? NULL : by_name_(arguments + n, names);
+  PyObject *answer = NULL;
+  if (names == NULL || named != NULL) answer = PyObject_Call(checked, positional, named);
+  Py_XDECREF(named);
+  Py_DECREF(positional);
   return answer;
 }
 
-static PyObject *binder_new_(PyTypeObject *type, PyObject *arguments, PyObject *names) {
-  static char *keywords[] = {"executor_type", "plan", "workspace_bytes", NULL};
-  PyObject *executor_type, *plan, *workspace_bytes;
-  if (!PyArg_ParseTupleAndKeywords(arguments, names, "O!OO!:Binder", keywords, &PyType_Type, &executor_type, &plan,
-                                   &PyLong_Type, &workspace_bytes)) {
-    return NULL;
-  }
-  if (!PyType_IsSubtype((PyTypeObject *)executor_type, executor_type_)) {
-    PyErr_SetString(PyExc_TypeError, "executor_type must be a class of executors");
-    return NULL;
-  }
-  uint64_t handle;
-  if (!as_uint64_(plan, &handle)) return NULL;
-  PyObject *made = PyType_GenericAlloc(type, 0);
-  if (made == NULL) return NULL;
-  struct binder_ *binder = (struct binder_ *)made;
-  Py_INCREF(executor_type);
-  binder->type = (PyTypeObject *)executor_type;
-  Py_INCREF(workspace_bytes);
-  binder->workspace_bytes = workspace_bytes;
-  binder->plan = handle;
-  binder->at_once = aclpy_plan_is_small(handle) != 0;
-  return made;
-}
-
-static void binder_dealloc_(PyObject *self) {
-  struct binder_ *binder = (struct binder_ *)self;
-  PyTypeObject *type = Py_TYPE(self);
-  Py_XDECREF(binder->type);
-  Py_XDECREF(binder->workspace_bytes);
-  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-  release(self);
-  Py_DECREF(type);
-}
-
-static PyMethodDef binder_methods_[] = {
-    {"bind", (PyCFunction)(void (*)(void))bind_, METH_FASTCALL, bind_doc_},
-    {NULL, NULL, 0, NULL},
-};
-
-static PyType_Slot binder_slots_[] = {
-    {Py_tp_new, binder_new_},
-    {Py_tp_dealloc, binder_dealloc_},
-    {Py_tp_methods, binder_methods_},
-    {Py_tp_doc, "Binder(executor_type, plan, workspace_bytes)\n--\n\nMakes the executors of one native plan."},
-    {0, NULL},
-};
-
-static PyType_Spec binder_spec_ = {
-    .name = "aclnn_native._calls.Binder",
-    .basicsize = (int)sizeof(struct binder_),
-    .flags = Py_TPFLAGS_DEFAULT,
-    .slots = binder_slots_,
-};
-
-/* ---- phase 2 ---- */
+/* ---- by numbers ---- */
 
 PyDoc_STRVAR(execute_doc_,
              "execute(operator, workspace, workspace_size, executor, stream)\n--\n\n"
@@ -214,29 +64,17 @@ PyDoc_STRVAR(execute_doc_,
 static PyObject *execute_(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
   (void)module;
   uint64_t op, workspace, size, stream;
-  if (n != EXECUTE_ARGUMENTS || !PyObject_TypeCheck(arguments[3], executor_type_)) {
+  if (n != EXECUTE_ARGUMENTS || !PyObject_TypeCheck(arguments[3], calls_executor_type)) {
     PyErr_SetString(PyExc_TypeError, "an operator, a workspace, its size, an executor and a stream are needed");
     return NULL;
   }
-  if (!as_uint64_(arguments[0], &op) || !as_uint64_(arguments[1], &workspace) || !as_uint64_(arguments[2], &size) ||
-      !as_uint64_(arguments[4], &stream)) {
+  if (!calls_as_uint64(arguments[0], &op) || !calls_as_uint64(arguments[1], &workspace) ||
+      !calls_as_uint64(arguments[2], &size) || !calls_as_uint64(arguments[4], &stream)) {
     return NULL;
   }
-  struct executor_ *executor = (struct executor_ *)arguments[3];
-  int32_t status;
-  if (executor->at_once && !aclpy_bench_is_on()) {
-    status = aclpy_execute((uint32_t)op, (uintptr_t)workspace, size, executor->handle, stream);
-  } else {
-    aclpy_handle handle = executor->handle;
-    PyThreadState *thread = PyEval_SaveThread();
-    status = aclpy_execute((uint32_t)op, (uintptr_t)workspace, size, handle, stream);
-    PyEval_RestoreThread(thread);
-  }
-  if (status == 0 && executor->state == ONE_SHOT) executor->state = SPENT;
-  return PyLong_FromLong(status);
+  struct calls_executor *executor = (struct calls_executor *)arguments[3];
+  return PyLong_FromLong(calls_run((uint32_t)op, workspace, size, executor, stream));
 }
-
-/* ---- waiting ---- */
 
 PyDoc_STRVAR(synchronize_doc_, "synchronize(context, stream)\n--\n\nWait for a stream, by handles; the status.");
 
@@ -247,7 +85,7 @@ static PyObject *synchronize_(PyObject *module, PyObject *const *arguments, Py_s
     PyErr_SetString(PyExc_TypeError, "a context and a stream are needed");
     return NULL;
   }
-  if (!as_uint64_(arguments[0], &context) || !as_uint64_(arguments[1], &stream)) return NULL;
+  if (!calls_as_uint64(arguments[0], &context) || !calls_as_uint64(arguments[1], &stream)) return NULL;
   int32_t status = 0;
   if (!aclpy_stream_is_quiet(stream)) {
     PyThreadState *thread = PyEval_SaveThread();
@@ -262,21 +100,27 @@ static PyObject *synchronize_(PyObject *module, PyObject *const *arguments, Py_s
 PyDoc_STRVAR(watch_doc_,
              "watch(watcher)\n--\n\n"
              "Call `watcher` with each executor made from now on, None: nobody. Returns the one before.");
-
-static PyObject *watch_(PyObject *module, PyObject *watcher) {
-  (void)module;
-  PyObject *before = watcher_;
-  Py_INCREF(watcher);
-  watcher_ = watcher;
-  if (watcher == Py_None) Py_CLEAR(watcher_);
-  if (before == NULL) Py_RETURN_NONE;
-  return before;
-}
+PyDoc_STRVAR(phase_one_doc_,
+             "phase_one(name, doc, module, kinds, plans, checked, fail)\n--\n\n"
+             "A phase-1 function.\n\n"
+             "`kinds` has a letter for each argument, t for tensors and i for ints. `plans` gives the Binder of a\n"
+             "call by its layouts and ints, in order, and for each pair of tensors, whether both are one. What it\n"
+             "does not have, and every call that is not like that, goes to `checked`. `fail` raises the last error.");
+PyDoc_STRVAR(phase_two_doc_,
+             "phase_two(name, doc, module, number, checked, fail)\n--\n\n"
+             "A phase-2 function of workspace, workspaceSize, executor and stream. `fail` raises for a status;\n"
+             "`checked` is called where an argument is of another kind.");
+PyDoc_STRVAR(moved_doc_, "moved()\n--\n\nMemory has moved: prepared calls are to be checked anew.");
+PyDoc_STRVAR(moves_doc_, "moves()\n--\n\nHow often `moved` was called.");
 
 static PyMethodDef methods_[] = {
     {"execute", (PyCFunction)(void (*)(void))execute_, METH_FASTCALL, execute_doc_},
+    {"moved", calls_moved, METH_NOARGS, moved_doc_},
+    {"moves", calls_moves, METH_NOARGS, moves_doc_},
+    {"phase_one", (PyCFunction)(void (*)(void))calls_phase_one, METH_VARARGS | METH_KEYWORDS, phase_one_doc_},
+    {"phase_two", (PyCFunction)(void (*)(void))calls_phase_two, METH_VARARGS | METH_KEYWORDS, phase_two_doc_},
     {"synchronize", (PyCFunction)(void (*)(void))synchronize_, METH_FASTCALL, synchronize_doc_},
-    {"watch", watch_, METH_O, watch_doc_},
+    {"watch", calls_watch, METH_O, watch_doc_},
     {NULL, NULL, 0, NULL},
 };
 
@@ -288,12 +132,14 @@ static struct PyModuleDef module_ = {
     .m_methods = methods_,
 };
 
-/* A reference that stays with us; the module has one of its own. */
-static PyObject *add_type_(PyObject *module, const char *name, PyType_Spec *spec) {
-  PyObject *type = PyType_FromSpec(spec);
-  if (type == NULL) return NULL;
+PyTypeObject *calls_add_type(PyObject *module, const char *name, PyType_Spec *spec, PyTypeObject *base) {
+  PyObject *bases = base == NULL ? NULL : PyTuple_Pack(1, base);
+  if (base != NULL && bases == NULL) return NULL;
+  PyObject *type = PyType_FromSpecWithBases(spec, bases);
+  Py_XDECREF(bases);
+  if (type == NULL || name == NULL) return (PyTypeObject *)type;
   Py_INCREF(type);
-  if (PyModule_AddObject(module, name, type) == 0) return type;
+  if (PyModule_AddObject(module, name, type) == 0) return (PyTypeObject *)type;
   Py_DECREF(type);
   Py_DECREF(type);
   return NULL;
@@ -302,13 +148,11 @@ static PyObject *add_type_(PyObject *module, const char *name, PyType_Spec *spec
 PyMODINIT_FUNC PyInit__calls(void) {
   PyObject *module = PyModule_Create(&module_);
   if (module == NULL) return NULL;
-  executor_type_ = (PyTypeObject *)add_type_(module, "Executor", &executor_spec_);
-  PyObject *binder = executor_type_ == NULL ? NULL : add_type_(module, "Binder", &binder_spec_);
-  if (binder == NULL || PyModule_AddIntConstant(module, "SPENT", SPENT) != 0 ||
-      PyModule_AddIntConstant(module, "ONE_SHOT", ONE_SHOT) != 0 ||
-      PyModule_AddIntConstant(module, "REPEATABLE", REPEATABLE) != 0) {
+  if (!calls_add_nouns(module) || !calls_add_executors(module) || !calls_add_phases(module) ||
+      !calls_add_prepared(module) || PyModule_AddIntConstant(module, "SPENT", CALLS_SPENT) != 0 ||
+      PyModule_AddIntConstant(module, "ONE_SHOT", CALLS_ONE_SHOT) != 0 ||
+      PyModule_AddIntConstant(module, "REPEATABLE", CALLS_REPEATABLE) != 0) {
     Py_CLEAR(module);
   }
-  Py_XDECREF(binder);
   return module;
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
-from aclnn_native import lib
+from aclnn_native import calls, lib
 from aclnn_runtime.arguments import describe
 from aclnn_runtime.errors import INVALID_HANDLE, fail, raise_last
 
@@ -17,12 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["HandleNoun", "Noun", "handle_of"]
 
 
-class Noun:
+class Noun(calls.Noun):
     """An object of the runtime that is open until it is closed."""
 
-    __slots__ = ("__weakref__", "_open")
+    __slots__ = ()
     _door: ClassVar[str] = ""
-    _open: bool
 
     def __init__(self) -> None:
         raise TypeError(f"{type(self).__name__} cannot be made directly; use {self._door}")
@@ -55,8 +54,7 @@ class HandleNoun(Noun):
     stale one, in every function.
     """
 
-    __slots__ = ("_handle",)
-    _handle: int
+    __slots__ = ()
 
     @property
     def handle(self) -> int:

@@ -16,6 +16,7 @@ from aclnn_runtime.outputs import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import NoReturn
 
     from aclnn_runtime.device import Device
     from aclnn_runtime.graph import Graph
@@ -25,16 +26,15 @@ __all__ = ["Captured", "Stream", "create_stream"]
 _synchronize = calls.synchronize
 
 
-class Stream(HandleNoun):
+class Stream(HandleNoun, calls.Stream):
     """A queue of work that runs in order, beside the program and beside other streams.
 
     Made by ``Device.create_stream()`` or ``aclrtCreateStream()``. Its methods work in the
     stream's own context and leave the thread's current one alone.
     """
 
-    __slots__ = ("_context", "_keepalive", "_owned")
+    __slots__ = ("_keepalive", "_owned")
     _door = "Device.create_stream() or aclrtCreateStream()"
-    _context: int
     _owned: bool
     _keepalive: object
 
@@ -106,32 +106,13 @@ class Stream(HandleNoun):
         """0, the highest, to 7."""
         return stream_facts(self._context, self._handle, "aclrtStreamGetPriority")[1]
 
-    def synchronize(self, timeout_ms: int = -1) -> None:
-        """Wait until everything queued so far has run.
+    # `synchronize` is the base's, in C; these serve it.
+    def _synchronize(self, timeout_ms: int = -1) -> None:
+        limit = as_int32("Stream.synchronize", "timeout_ms", timeout_ms)
+        check(lib.aclpy_stream_synchronize_with_timeout(self._context, self._handle, limit))
 
-        Parameters
-        ----------
-        timeout_ms : int
-            The longest to wait [ms]; -1 for ever.
-
-        Raises
-        ------
-        AclError
-            The status of a task that failed since the last synchronise: 507000 for a host
-            function, with its exception as ``__cause__``. 107017 if the stream is closed; 507046
-            if the time is over; 107027 if it is being captured.
-
-        Notes
-        -----
-        Blocks the calling thread, without the GIL. After a failed task the later ones still run.
-        """
-        if timeout_ms == -1:
-            status = _synchronize(self._context, self._handle)
-        else:
-            limit = as_int32("Stream.synchronize", "timeout_ms", timeout_ms)
-            status = lib.aclpy_stream_synchronize_with_timeout(self._context, self._handle, limit)
-        if status:
-            raise_last(status)
+    def _failed(self, status: int) -> NoReturn:
+        raise_last(status)
 
     def query(self) -> bool:
         """Whether everything queued so far has run.

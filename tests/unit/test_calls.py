@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import threading
 import weakref
 
@@ -119,6 +120,118 @@ def test_execute_takes_numbers_and_an_executor(call, stream):
     assert calls.execute(number, 0, 0, call.executor, stream.handle) == 161002
     stream.synchronize()
     call.assert_right()
+
+
+SAME = np.ones((8, 32), np.float32)
+
+
+def test_functions_of_phases_look_like_functions():
+    signature = inspect.signature(acl.aclnnSoftmaxGetWorkspaceSize)
+    assert list(signature.parameters) == ["self", "dim", "out"]
+    assert list(inspect.signature(acl.aclnnSoftmax).parameters) == [
+        "workspace", "workspaceSize", "executor", "stream",
+    ]  # fmt: skip
+    assert acl.aclnnSoftmax.__name__ == "aclnnSoftmax"
+    assert acl.aclnnSoftmax.__module__ == "aclnn_py.dialects.aclnn"
+    assert acl.aclnnSoftmax.__doc__.startswith("Run aclnnSoftmax")
+
+
+def test_what_the_fast_way_does_not_take_is_checked(device, stream):
+    x, out = device.tensor(SAME), device.empty(SAME.shape, SAME.dtype)
+    plan, run = acl.aclnnSoftmaxGetWorkspaceSize, acl.aclnnSoftmax
+    for positional, named in (
+        ((x, -1, out), {}),  # perhaps not in the cache
+        ((x, -1, out), {}),
+        ((x,), {"out": out, "dim": -1}),
+        ((x, np.int64(-1), out), {}),
+    ):
+        size, executor = plan(*positional, **named)
+        run(workspace=None, workspaceSize=size, executor=executor, stream=stream)
+        stream.synchronize()
+        assert out.numpy()[0, 0] == np.float32(1 / 32)
+        out._host_view("test")[...] = 0
+    for arguments, error, text in (
+        ((x, -1), TypeError, "missing 1 required positional argument: 'out'"),
+        ((x, -1, out, 1), TypeError, "takes 3 positional arguments"),
+        ((x, True, out), None, ""),
+        ((x, 2, out), acl.AclnnError, "out of range"),
+        ((None, -1, out), acl.AclnnError, "null"),
+        ((stream, -1, out), acl.AclnnError, "wrong kind"),
+    ):
+        if error is None:
+            plan(*arguments)
+            continue
+        with pytest.raises(error, match=text):
+            plan(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"executor": 3}, "executor"),
+        ({"executor": None}, "executor"),
+        ({"stream": 7}, "stream"),
+        ({"workspaceSize": -1}, "workspaceSize"),
+        ({"workspaceSize": "0"}, "workspaceSize"),
+        ({"workspace": "0"}, "workspace"),
+    ],
+)
+def test_phase_two_refuses_by_name(call, stream, change, text):
+    call.plan()
+    right = {"workspace": None, "workspaceSize": 0, "executor": call.executor, "stream": stream}
+    with pytest.raises(acl.AclnnError, match=f"argument '{text}'"):
+        acl.aclnnSoftmax(*(right | change).values())
+    acl.aclnnSoftmax(*right.values())
+    stream.synchronize()
+    call.assert_right()
+
+
+def test_a_closed_tensor_or_workspace_is_refused(device, stream):
+    x, out = device.tensor(SAME), device.empty(SAME.shape, SAME.dtype)
+    acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+    executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)[1]
+    gone = device.malloc(64)
+    gone.close()
+    with pytest.raises(acl.AclnnError, match="not been freed"):
+        acl.aclnnSoftmax(gone, 64, executor, stream)
+    acl.aclnnSoftmax(device.malloc(64), 64, executor, stream)
+    stream.synchronize()
+    x.close()
+    with pytest.raises(acl.AclnnError, match="has been destroyed"):
+        acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+
+
+def test_plans_of_other_settings_are_not_taken(device, monkeypatch):
+    x, out = device.tensor(SAME), device.empty(SAME.shape, SAME.dtype)
+    door = operator("Softmax")
+    acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+    first = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)[1]._keep[-1]
+    door.plans.clear()
+    assert acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)[1]._keep[-1] is not first
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"kinds": "tx"}, {"kinds": "ttttt"}, {"kinds": "i" * 17}, {"plans": ()}, {"name": 1}],
+)
+def test_functions_of_phases_are_made_of_what_they_need(change):
+    right = {
+        "name": "f", "doc": "f(x)\n--\n\nF.", "module": "m", "kinds": "t", "plans": {},
+        "checked": list, "fail": list,
+    }  # fmt: skip
+    assert calls.phase_one(**right).__name__ == "f"
+    with pytest.raises((TypeError, ValueError)):
+        calls.phase_one(**(right | change))
+
+
+def test_nouns_do_not_leak_what_they_hold(device):
+    tensor = device.empty((2, 2), np.float32)
+    owner = {"tensor": tensor}  # a cycle through what the tensor keeps alive
+    watched = weakref.ref(tensor)
+    tensor._buffer = owner
+    del tensor, owner
+    gc.collect()
+    assert watched() is None
 
 
 def test_synchronize_takes_two_handles(stream):

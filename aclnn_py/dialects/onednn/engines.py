@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
+from aclnn_native import calls
 from aclnn_py.core.device import Device
 from aclnn_py.dialects.onednn.enums import DNNL_MAX_NDIMS, engine_kind, member, stream_flags
 from aclnn_py.dialects.onednn.statuses import refuse, status, translated, translation
-from aclnn_runtime import AclError
+from aclnn_runtime import AclError, raise_last
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 __all__ = ["check_engine", "engine", "engine_description", "stream"]
 
@@ -116,7 +120,7 @@ class engine:
         return f"<engine {self.description.kind.name} {self.description.index}>"
 
 
-class stream:
+class stream(calls.PrimitiveStream):
     """A queue of primitives on one engine; they run in the order they were submitted.
 
     Parameters
@@ -143,17 +147,18 @@ class stream:
         self.engine = engine
         with translated("stream"):
             self.runtime_stream = engine.device.create_stream()
+        self._context = self.runtime_stream._context  # noqa: SLF001  # what `wait` needs, in C
+        self._handle = self.runtime_stream.handle
 
-    def wait(self) -> None:
-        """Wait until everything submitted so far has run.
+    # `wait` is the base's, in C; these serve it.
+    def _synchronize(self) -> NoReturn:  # with arguments, which Python refuses
+        raise AssertionError
 
-        Raises
-        ------
-        OneDnnError
-            runtime_error where some of it failed.
-        """
+    _synchronize.__qualname__ = "stream.wait"
+
+    def _failed(self, status: int) -> NoReturn:
         try:
-            self.runtime_stream.synchronize()
+            raise_last(status)
         except AclError as error:
             raise translation("stream.wait", error) from error
 

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 import numpy as np
 
+from aclnn_native import calls
 from aclnn_py.core.tensor import Tensor, create_tensor
 from aclnn_py.dialects.onednn.descriptors import memory_desc
 from aclnn_py.dialects.onednn.engines import check_engine
@@ -20,14 +20,10 @@ if TYPE_CHECKING:
 
     from aclnn_py.dialects.onednn.engines import engine as engine_type
 
-__all__ = ["DNNL_MEMORY_ALLOCATE", "DNNL_MEMORY_NONE", "memory", "moves"]
+__all__ = ["DNNL_MEMORY_ALLOCATE", "DNNL_MEMORY_NONE", "memory"]
 
 DNNL_MEMORY_NONE: Final = None
 DNNL_MEMORY_ALLOCATE: Final = "allocate"
-
-_moved = count(1)
-#: Counts changes of data handles, so that what is bound to old ones is seen to be stale.
-moves: list[int] = [0]
 
 
 class memory:
@@ -115,7 +111,7 @@ class memory:
         ):
             _refuse_handle("memory.set_data_handle", handle, self.desc)
         self._bind(handle or None)
-        moves[0] = next(_moved)
+        calls.moved()  # what is bound to the old one is stale
 
     def _bind(self, handle: Buffer | int | None) -> None:
         self._handle = handle

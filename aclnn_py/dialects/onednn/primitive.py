@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aclnn_native import lib
+from aclnn_native import calls
 from aclnn_py.dialects.acl_tensor import aclSetAclOpExecutorRepeatable
 from aclnn_py.dialects.onednn import engines
 from aclnn_py.dialects.onednn.enums import DNNL_ARG_SCRATCHPAD, scratchpad_mode
 from aclnn_py.dialects.onednn.execution import check_arguments, check_stream
-from aclnn_py.dialects.onednn.memories import moves
 from aclnn_py.dialects.onednn.primitive_desc import softmax_primitive_desc
 from aclnn_py.dialects.onednn.statuses import refuse, status, translated, translation
 from aclnn_runtime import AclError, AclnnError, raise_last
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import NoReturn
 
     from aclnn_py.core.executor import Executor
     from aclnn_py.core.tensor import Tensor
@@ -37,7 +37,7 @@ class _Binding(NamedTuple):
     repeatable: bool
 
 
-class primitive:
+class primitive(calls.Prepared):
     """An executable softmax.
 
     Parameters
@@ -77,44 +77,32 @@ class primitive:
         self._in_user_mode = pd.get_primitive_attr().scratchpad is scratchpad_mode.user
         self._bound: _Binding | None = None
 
+    if TYPE_CHECKING:
+
+        def execute(self, stream: stream_type, args: Mapping[int, memory]) -> None:
+            """Submit to a stream; the docstring at run time is the base's."""
+
     def get_primitive_desc(self) -> softmax_primitive_desc:
         """The descriptor it was made from."""
         return self._pd
 
-    def execute(self, stream: stream_type, args: Mapping[int, memory]) -> None:
-        """Submit to a stream; returns before the result is there.
-
-        Parameters
-        ----------
-        stream : stream
-            Of the descriptor's engine.
-        args : mapping of int to memory
-            By ``DNNL_ARG_*`` index; every argument of the descriptor and no other.
-
-        Raises
-        ------
-        OneDnnError
-            invalid_arguments for an unknown index, a missing argument, memory that is not what
-            its descriptor says or overlaps other memory; nothing has run then.
-
-        Notes
-        -----
-        dst may be src, and diff_src may be diff_dst, where their descriptors are equal. In
-        library mode each call has its own scratchpad, so that calls may overlap.
-        """
-        bound = self._bound
-        if bound is None or not self._fits(bound, stream, args):
-            bound = self._bind(stream, args)
+    # `execute` is the base's, in C: it runs what `_prepare` gave it while it is called with the
+    # same objects, and comes here for everything else.
+    def _execute(self, stream: stream_type, args: Mapping[int, memory]) -> None:
+        moves, bound = calls.moves(), self._bound
+        if bound is None or bound.moves != moves or not self._fits(bound, stream, args):
+            bound = self._bind(stream, args, moves)
         if bound is not None:
             self._run(bound, stream, args)
+
+    _execute.__qualname__ = "primitive.execute"  # what a TypeError names
 
     def _fits(self, bound: _Binding, stream: object, args: object) -> bool:
         # Memory objects are equal only to themselves. What is no mapping of them, and may compare
         # in its own way, goes through the checks.
         try:
             return (
-                bound.moves == moves[0]
-                and type(args) is dict
+                type(args) is dict
                 and args == bound.args
                 and type(stream) is engines.stream
                 and stream.engine is self._engine
@@ -122,9 +110,9 @@ class primitive:
         except ValueError:
             return False
 
-    def _bind(self, stream: stream_type, args: Mapping[int, memory]) -> _Binding | None:
+    def _bind(self, stream: stream_type, args: Mapping[int, memory], moves: int) -> _Binding | None:
         """Check everything and do phase 1; None for a call with nothing to do."""
-        name, now = self._function, moves[0]
+        name = self._function
         check_stream(name, stream, self._engine)
         found = check_arguments(name, self._pd, args)
         if self._pd.is_empty:
@@ -134,7 +122,7 @@ class primitive:
             size, executor = self._pd.operator.get_workspace_size(tensors, [self._pd.get_axis()])
         # A host scalar is copied when it is passed, so such calls are bound anew each time.
         repeatable = all(memory.value is None for memory in found) and _may_repeat(executor)
-        binding = _Binding(dict(args), now, executor, size, repeatable)
+        binding = _Binding(dict(args), moves, executor, size, repeatable)
         self._bound = binding if repeatable else None
         return binding
 
@@ -145,19 +133,36 @@ class primitive:
         return self._engine.device.tensor([memory.value], memory.desc.row.numpy)
 
     def _run(self, bound: _Binding, stream: stream_type, args: Mapping[int, memory]) -> None:
-        size, workspace = bound.workspace_bytes, None
-        queue, executor = stream.runtime_stream, bound.executor
+        size, executor = bound.workspace_bytes, bound.executor
+        self._forget()
         try:
-            if size:
-                workspace = self._workspace(size, args)
+            workspace = self._workspace(size, args) if size else None
             if not bound.repeatable:
-                self._pd.operator.execute(workspace, size, executor, queue)
+                self._pd.operator.execute(workspace, size, executor, stream.runtime_stream)
                 return
-            code = lib.aclpy_execute(
-                self._number, int(workspace or 0), size, executor.handle, queue.handle
-            )
-            if code:
-                raise_last(code, error=AclnnError)
+            number, address = self._number, int(workspace or 0)
+            code = calls.execute(number, address, size, executor, stream._handle)  # noqa: SLF001
+        except AclError as error:
+            raise translation(self._function, error) from error
+        if code:
+            self._refused(code)
+        self.let_repeat(self, (stream, args))
+
+    def let_repeat(self, other: calls.Prepared, call: tuple[object, ...]) -> None:
+        """Let `other` repeat what was executed last while it is called with the objects of `call`.
+
+        Nothing happens where each call needs a scratchpad of its own, or cannot be repeated.
+        """
+        bound = self._bound
+        if bound is None or (bound.workspace_bytes and not self._in_user_mode):
+            return
+        size = bound.workspace_bytes
+        workspace = int(self._workspace(size, bound.args) or 0) if size else 0
+        other._prepare(self._number, workspace, size, bound.executor, call, bound.moves)  # noqa: SLF001
+
+    def _refused(self, code: int) -> NoReturn:
+        try:
+            raise_last(code, error=AclnnError)
         except AclError as error:
             raise translation(self._function, error) from error
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 import numpy as np
 
+from aclnn_native import calls
 from aclnn_py.dialects.onednn.attr import Attributes
 from aclnn_py.dialects.onednn.enums import (
     DNNL_ARG_DIFF_DST,
@@ -22,7 +23,7 @@ from aclnn_py.dialects.onednn.enums import (
     prop_kind,
     scratchpad_mode,
 )
-from aclnn_py.dialects.onednn.memories import memory, moves
+from aclnn_py.dialects.onednn.memories import memory
 from aclnn_py.dialects.onednn.primitive import primitive
 from aclnn_py.dialects.onednn.primitive_desc import softmax_primitive_desc
 from aclnn_py.dialects.onednn.statuses import refuse, status
@@ -44,6 +45,7 @@ __all__ = ["compiled_partition"]
 _EXECUTE: Final = "compiled_partition.execute"
 # No edge of a graph can have it: it is what C makes of -1.
 _SCRATCHPAD_ID: Final = 2**64 - 1
+_SEQUENCES: Final = (list, tuple)
 _PAIRS: Final = ((DNNL_ARG_SRC, DNNL_ARG_DST), (DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_SRC))
 
 
@@ -85,7 +87,7 @@ class _Bound(NamedTuple):
     args: dict[int, memory]
 
 
-class compiled_partition:
+class compiled_partition(calls.Prepared):
     """A planned partition; made by ``partition.compile``."""
 
     def __init__(
@@ -155,33 +157,27 @@ class compiled_partition:
         """The plan as text for people."""
         return self._planned.explain()
 
-    def execute(
+    if TYPE_CHECKING:
+
+        def execute(
+            self,
+            stream: stream,
+            inputs: Sequence[tensor],
+            outputs: Sequence[tensor],
+            scratchpad: tensor | None = None,
+        ) -> None:
+            """Submit to a stream; the docstring at run time is the base's."""
+
+    # `execute` is the base's, in C: it runs what `_prepare` gave it while it is called with the
+    # same objects, and comes here for everything else.
+    def _execute(
         self,
         stream: stream,
         inputs: Sequence[tensor],
         outputs: Sequence[tensor],
         scratchpad: tensor | None = None,
     ) -> None:
-        """Submit to a stream; returns before the result is there.
-
-        Parameters
-        ----------
-        stream : stream
-            Of the engine it was compiled for.
-        inputs, outputs : sequence of tensor
-            One for each port, in any order, with the logical tensors that
-            ``query_logical_tensor`` gives.
-        scratchpad : tensor, optional
-            At least as large as `get_scratchpad_logical_tensor` says. Left out, the library
-            allocates and frees for each call.
-
-        Raises
-        ------
-        OneDnnError
-            invalid_arguments for tensors that are missing, unknown, of another shape, type or
-            layout than compiled, without data, or that overlap and are no in-place pair; nothing
-            has run then.
-        """
+        self._forget()
         runner = self._runner
         if scratchpad is not None and self._scratchpad_desc.dims:
             runner = self._user_runner
@@ -190,11 +186,19 @@ class compiled_partition:
         except TypeError:
             got = f"{type(inputs).__name__} and {type(outputs).__name__}"
             _invalid(_EXECUTE, "inputs", "or outputs are no sequence", got, "tensors")
-        last = self._last
-        if last is None or last.moves != moves[0] or not _same(last.call, call):
+        last, moves = self._last, calls.moves()
+        if last is None or last.moves != moves or not _same(last.call, call):
             args = self._bind(list(inputs), list(outputs), scratchpad)
-            last = self._last = _Bound(call, moves[0], args)
+            last = self._last = _Bound(call, moves, args)
         runner.execute(stream, last.args)
+        if type(inputs) in _SEQUENCES and type(outputs) in _SEQUENCES:
+            given = (stream, inputs, outputs, scratchpad)
+            runner.let_repeat(self, given if scratchpad is not None else given[:-1])
+
+    _execute.__qualname__ = "compiled_partition.execute"  # what a TypeError names
+
+    def _refused(self, code: int) -> NoReturn:
+        self._runner._refused(code)  # noqa: SLF001  # its function's name is ours
 
     def _bind(
         self, inputs: list[tensor], outputs: list[tensor], scratchpad: tensor | None

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Phase 1 and phase 2 of an operator as functions of Python.
+ */
+#include <string.h>
+
+#include "calls.h"
+
+enum { PHASE_TWO_ARGUMENTS = 4, MOST_ARGUMENTS = 16 };
+
+/* What a function is bound to. */
+struct phase_ {
+  PyObject ob_base;
+  PyMethodDef method;   /* its texts are those of ... */
+  PyObject *name, *doc; /* ... these two */
+  PyObject *checked;    /* serves every call that is not what the fast way expects */
+  PyObject *fail;       /* raises */
+  PyObject *plans;      /* of phase 1 */
+  uint32_t number;      /* of phase 2 */
+  Py_ssize_t n;         /* arguments of phase 1 */
+  char kinds[MOST_ARGUMENTS];
+};
+
+static PyTypeObject *phase_type_;
+static PyObject *open_name_, *address_name_;
+
+static int phase_traverse_(PyObject *self, visitproc visit, void *arg) {
+  struct phase_ *phase = (struct phase_ *)self;
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(phase->checked);
+  Py_VISIT(phase->fail);
+  Py_VISIT(phase->plans);
+  return 0;
+}
+
+static int phase_clear_(PyObject *self) {
+  struct phase_ *phase = (struct phase_ *)self;
+  Py_CLEAR(phase->checked);
+  Py_CLEAR(phase->fail);
+  Py_CLEAR(phase->plans);
+  return 0;
+}
+
+static void phase_dealloc_(PyObject *self) {
+  struct phase_ *phase = (struct phase_ *)self;
+  PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  (void)phase_clear_(self);
+  Py_XDECREF(phase->name);
+  Py_XDECREF(phase->doc);
+  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+  release(self);
+  Py_DECREF(type);
+}
+
+/* ---- phase 1 ---- */
+
+/* The arguments of one call. */
+struct given_ {
+  struct calls_tensor *tensor[CALLS_INLINE_TENSORS];
+  aclpy_handle handle[CALLS_INLINE_TENSORS];
+  Py_ssize_t n;
+};
+
+static void put_(PyObject *tuple, Py_ssize_t at, PyObject *item) {
+  Py_INCREF(item);
+  (void)PyTuple_SetItem(tuple, at, item);
+}
+
+/* The key of the plan; NULL without an exception where the call is not what the fast way expects. */
+static PyObject *key_(const struct phase_ *phase, PyObject *const *arguments, struct given_ *given) {
+  given->n = 0;
+  for (Py_ssize_t i = 0; i < phase->n; i++) {
+    if (phase->kinds[i] == 'i') {
+      if (!PyLong_CheckExact(arguments[i])) return NULL;
+      continue;
+    }
+    struct calls_tensor *tensor = (struct calls_tensor *)arguments[i];
+    if (!PyObject_TypeCheck(arguments[i], calls_tensor_type) || !tensor->noun.open || tensor->layout == NULL ||
+        tensor->buffer == NULL || !calls_as_uint64(tensor->noun.handle, &given->handle[given->n])) {
+      PyErr_Clear();
+      return NULL;
+    }
+    given->tensor[given->n++] = tensor;
+  }
+  PyObject *key = PyTuple_New(phase->n + given->n * (given->n - 1) / 2);
+  if (key == NULL) return NULL;
+  for (Py_ssize_t i = 0; i < phase->n; i++) {
+    put_(key, i, phase->kinds[i] == 'i' ? arguments[i] : ((struct calls_tensor *)arguments[i])->layout);
+  }
+  Py_ssize_t at = phase->n;
+  for (Py_ssize_t a = 0; a < given->n; a++) {
+    for (Py_ssize_t b = a + 1; b < given->n; b++) {
+      put_(key, at++, given->tensor[a] == given->tensor[b] ? Py_True : Py_False);
+    }
+  }
+  return key;
+}
+
+/* A new reference; NULL perhaps without an exception. */
+static PyObject *entry_(const struct phase_ *phase, PyObject *key) {
+  PyObject *entry = PyDict_GetItemWithError(phase->plans, key);
+  if (entry == NULL || !PyObject_TypeCheck(entry, calls_binder_type)) return NULL;
+  Py_INCREF(entry); /* another thread may drop it from the plans */
+  return entry;
+}
+
+static PyObject *keep_(const struct given_ *given, PyObject *entry) {
+  PyObject *keep = PyTuple_New(2 * given->n + 1);
+  if (keep == NULL) return NULL;
+  for (Py_ssize_t i = 0; i < given->n; i++) {
+    put_(keep, i, (PyObject *)given->tensor[i]);
+    put_(keep, given->n + i, given->tensor[i]->buffer);
+  }
+  put_(keep, 2 * given->n, entry);
+  return keep;
+}
+
+static PyObject *run_one_(const struct phase_ *phase, const struct given_ *given, PyObject *entry) {
+  PyObject *keep = keep_(given, entry);
+  if (keep == NULL) return NULL;
+  PyObject *answer = calls_bind((const struct calls_binder *)entry, given->handle, given->n, keep);
+  Py_DECREF(keep);
+  if (answer != Py_None) return answer;
+  Py_DECREF(answer);
+  return PyObject_CallObject(phase->fail, NULL);
+}
+
+static PyObject *one_(PyObject *self, PyObject *const *arguments, Py_ssize_t n, PyObject *names) {
+  const struct phase_ *phase = (const struct phase_ *)self;
+  struct given_ given = {.handle = {0}};
+  PyObject *key = n == phase->n && names == NULL ? key_(phase, arguments, &given) : NULL;
+  PyObject *entry = key == NULL ? NULL : entry_(phase, key);
+  Py_XDECREF(key);
+  if (entry == NULL) {
+    if (PyErr_Occurred() != NULL) return NULL;
+    return calls_checked(phase->checked, arguments, n, names);
+  }
+  PyObject *answer = run_one_(phase, &given, entry);
+  Py_DECREF(entry);
+  return answer;
+}
+
+/* ---- phase 2 ---- */
+
+/* Of an open buffer. */
+static bool address_(PyObject *buffer, uint64_t *address) {
+  PyObject *is_open = PyObject_GetAttr(buffer, open_name_);
+  bool open = is_open == Py_True;
+  Py_XDECREF(is_open);
+  PyObject *number = open ? PyObject_GetAttr(buffer, address_name_) : NULL;
+  bool found = number != NULL && calls_as_uint64(number, address);
+  Py_XDECREF(number);
+  return found;
+}
+
+static PyObject *two_(PyObject *self, PyObject *const *arguments, Py_ssize_t n, PyObject *names) {
+  const struct phase_ *phase = (const struct phase_ *)self;
+  uint64_t workspace = 0, size, stream = 0;
+  if (n != PHASE_TWO_ARGUMENTS || names != NULL || !PyObject_TypeCheck(arguments[2], calls_executor_type) ||
+      (arguments[3] != Py_None && !PyObject_TypeCheck(arguments[3], calls_stream_type)) ||
+      (arguments[0] != Py_None && !address_(arguments[0], &workspace)) || !calls_as_uint64(arguments[1], &size) ||
+      (arguments[3] != Py_None && !calls_as_uint64(((struct calls_noun *)arguments[3])->handle, &stream))) {
+    PyErr_Clear();
+    return calls_checked(phase->checked, arguments, n, names);
+  }
+  int32_t status = calls_run(phase->number, workspace, size, (struct calls_executor *)arguments[2], stream);
+  if (status == 0) Py_RETURN_NONE;
+  return PyObject_CallFunction(phase->fail, "i", (int)status);
+}
+
+/* ---- making them ---- */
+
+static PyType_Slot phase_slots_[] = {
+    {Py_tp_dealloc, phase_dealloc_},
+    {Py_tp_traverse, phase_traverse_},
+    {Py_tp_clear, phase_clear_},
+    {Py_tp_doc, "What a function of a phase knows."},
+    {0, NULL},
+};
+
+static PyType_Spec phase_spec_ = {
+    .name = "aclnn_native._calls.Phase",
+    .basicsize = (int)sizeof(struct phase_),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = phase_slots_,
+};
+
+static PyObject *hold_(PyObject *object) {
+  Py_INCREF(object);
+  return object;
+}
+
+static struct phase_ *new_phase_(PyObject *name, PyObject *doc, PyObject *checked, PyObject *fail) {
+  struct phase_ *phase = (struct phase_ *)PyType_GenericAlloc(phase_type_, 0);
+  if (phase == NULL) return NULL;
+  phase->name = hold_(name);
+  phase->doc = hold_(doc);
+  phase->checked = hold_(checked);
+  phase->fail = hold_(fail);
+  return phase;
+}
+
+/* Takes over the phase. */
+static PyObject *function_(struct phase_ *phase, PyCFunctionWithKeywords call, PyObject *module_name) {
+  PyObject *made = NULL;
+  const char *name = PyUnicode_AsUTF8AndSize(phase->name, NULL), *doc = PyUnicode_AsUTF8AndSize(phase->doc, NULL);
+  if (name != NULL && doc != NULL) {
+    phase->method = (PyMethodDef){name, (PyCFunction)(void (*)(void))call, METH_FASTCALL | METH_KEYWORDS, doc};
+    made = PyCFunction_NewEx(&phase->method, (PyObject *)phase, module_name);
+  }
+  Py_DECREF(phase);
+  return made;
+}
+
+PyObject *calls_phase_one(PyObject *module, PyObject *arguments, PyObject *names) {
+  (void)module;
+  static char *keywords[] = {"name", "doc", "module", "kinds", "plans", "checked", "fail", NULL};
+  PyObject *name, *doc, *module_name, *plans, *checked, *fail;
+  const char *kinds;
+  if (!PyArg_ParseTupleAndKeywords(arguments, names, "UUUsO!OO:phase_one", keywords, &name, &doc, &module_name, &kinds,
+                                   &PyDict_Type, &plans, &checked, &fail)) {
+    return NULL;
+  }
+  size_t n = strlen(kinds), tensors = 0;
+  for (size_t i = 0; i < n; i++) tensors += kinds[i] == 't';
+  if (n > MOST_ARGUMENTS || tensors > CALLS_INLINE_TENSORS || strspn(kinds, "ti") != n) {
+    return PyErr_Format(PyExc_ValueError, "kinds must be up to %d letters t and i, at most %d of them t, not '%s'",
+                        (int)MOST_ARGUMENTS, (int)CALLS_INLINE_TENSORS, kinds);
+  }
+  struct phase_ *phase = new_phase_(name, doc, checked, fail);
+  if (phase == NULL) return NULL;
+  phase->plans = hold_(plans);
+  phase->n = (Py_ssize_t)n;
+  memcpy(phase->kinds, kinds, n);
+  return function_(phase, (PyCFunctionWithKeywords)(void (*)(void))one_, module_name);
+}
+
+PyObject *calls_phase_two(PyObject *module, PyObject *arguments, PyObject *names) {
+  (void)module;
+  static char *keywords[] = {"name", "doc", "module", "number", "checked", "fail", NULL};
+  PyObject *name, *doc, *module_name, *checked, *fail;
+  unsigned int number;
+  if (!PyArg_ParseTupleAndKeywords(arguments, names, "UUUIOO:phase_two", keywords, &name, &doc, &module_name, &number,
+                                   &checked, &fail)) {
+    return NULL;
+  }
+  struct phase_ *phase = new_phase_(name, doc, checked, fail);
+  if (phase == NULL) return NULL;
+  phase->number = number;
+  return function_(phase, (PyCFunctionWithKeywords)(void (*)(void))two_, module_name);
+}
+
+bool calls_add_phases(PyObject *module) {
+  open_name_ = PyUnicode_InternFromString("_open");
+  address_name_ = PyUnicode_InternFromString("_address");
+  phase_type_ = calls_add_type(module, NULL, &phase_spec_, NULL);
+  return open_name_ != NULL && address_name_ != NULL && phase_type_ != NULL;
+}
