@@ -50,7 +50,7 @@ def at_pitches(steps: Sequence[Step], inside: frozenset[int]) -> tuple[int, Step
     pitches = [n] * len(operands)
     copies = [one for one in steps if one is not step]
     for copy in copies:
-        found = _beside(copy, step.rows, inside)
+        found = _beside(copy, step.rows, n, inside)
         if found is None:
             return None
         for index in found[0]:
@@ -100,7 +100,7 @@ def spread(step: Step, inside: Sequence[bool], padding: int) -> Step | None:
 
 
 def _beside(
-    copy: Step, kernel: Rows, inside: frozenset[int]
+    copy: Step, kernel: Rows, n: int, inside: frozenset[int]
 ) -> tuple[list[int], Operand, int] | None:
     """Operands of the kernel that `copy` makes dense or takes on, where they really lie: pitch."""
     cut = copy.rows
@@ -110,10 +110,10 @@ def _beside(
     *reads, write = kernel.places
     indices = [index for index, place in enumerate(reads) if place.item == target.item]
     if target.item in inside and indices:
-        pitch = _pitch(cut.shape, source.strides)
+        pitch = _pitch(cut.shape, source.strides, n)
         return None if pitch is None else (indices, copy.reads[0], pitch)
     if source.item in inside and source.item == write.item:
-        pitch = _pitch(cut.shape, target.strides)
+        pitch = _pitch(cut.shape, target.strides, n)
         repeats = any(
             size > 1 and step == 0 for size, step in zip(cut.shape, target.strides, strict=True)
         )
@@ -121,15 +121,19 @@ def _beside(
     return None
 
 
-def _pitch(shape: tuple[int, ...], strides: tuple[int, ...]) -> int | None:
-    """Elements from one dense row to the next; None for anything but such rows."""
-    if shape[-1] > 1 and strides[-1] != 1:
+def _pitch(shape: tuple[int, ...], strides: tuple[int, ...], n: int) -> int | None:
+    """Elements from one dense row of `n` to the next; None for anything but such rows."""
+    leading = [(size, step) for size, step in zip(shape, strides, strict=True) if size > 1]
+    row = 1
+    while row < n:  # the axis is not the last one where ones follow it
+        size, step = leading.pop()
+        if step != row:
+            return None
+        row *= size
+    if row > n:
         return None
-    leading = [
-        (size, step) for size, step in zip(shape[:-1], strides[:-1], strict=True) if size > 1
-    ]
     if not leading:
-        return shape[-1]
+        return n
     pitch = leading[-1][1]
     for index, (_, step) in enumerate(leading[:-1]):
         if step != pitch * prod(size for size, _ in leading[index + 1 :]):

@@ -49,9 +49,10 @@ def permuted(draw, shape):
 
 @st.composite
 def problems(draw):
-    """Row counts that end anywhere in a block, in one to three leading axes."""
+    """Row counts that end anywhere in a block, in one to three leading axes; ones may follow."""
     leading = draw(st.lists(st.integers(1, 40), min_size=1, max_size=3))
-    shape = (*leading, draw(st.sampled_from((1, 5, 16, 33, 100))))
+    ones = draw(st.sampled_from(((), (), (1,), (1, 1))))
+    shape = (*leading, draw(st.sampled_from((1, 5, 16, 33, 100))), *ones)
     name = draw(st.sampled_from(OPERATORS))
     dtype = draw(st.sampled_from(FLOATS))
     outs = OUTS[:-1] if name in FORWARD else OUTS
@@ -205,6 +206,30 @@ def test_gathered_rows_that_would_collide_lie_apart(device, stream, name, dtype,
     assert kernel.by is not None
     assert kernel.by.kernel.endswith("_pitched")
     assert kernel.params[2:] == (n + 192 // dtype.itemsize,) * len(problem["layouts"]) + (n,)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dim", "strides", "pitches"),
+    [
+        pytest.param((4, 10, 1), 1, (20, 2, 1), None, id="one channel of two"),
+        pytest.param((3, 1, 1), 0, (4, 1, 1), None, id="one row with gaps"),
+        pytest.param((4, 10, 1), 1, (12, 1, 5), (12, 10), id="dense rows apart"),
+        pytest.param((4, 10, 1), 2, (20, 2, 1), (2, 1), id="rows of one element"),
+        pytest.param((4, 1, 10, 1, 1), -3, (12, 99, 1, 7, 7), (12, 10), id="ones between"),
+    ],
+)
+def test_ones_may_follow_the_axis(device, stream, shape, dim, strides, pitches):
+    x, out = view_of(device, shape, strides), device.empty(shape)
+    chains = chains_of("Softmax", [x, out], dim)
+    whole = [chain.whole.params for chain in chains if chain.whole is not None]
+    rows = int(np.prod(shape)) // shape[dim]
+    assert whole == ([(rows, shape[dim], *pitches)] if pitches else [])
+    values = random_inputs("Softmax", shape, np.dtype(np.float32), dim, 3)[0]
+    x = Placed(device, Layout(shape, strides, 0, x.storage_shape[0]), values.dtype, values).tensor
+    execute(device, stream, "Softmax", [x, out], dim)
+    exact = np.exp(values.astype(np.float64))
+    exact /= exact.sum(dim, keepdims=True)
+    np.testing.assert_allclose(out.numpy(), exact, rtol=1.2e-6)
 
 
 def test_explain_tells_of_rows_that_are_not_copied(device):
