@@ -32,6 +32,10 @@ from aclnn_py.dialects.acl_copy import aclrtMemcpyBatch as aclrtMemcpyBatch
 from aclnn_py.dialects.acl_copy import aclrtMemcpyBatchAsync as aclrtMemcpyBatchAsync
 from aclnn_py.dialects.acl_copy import aclrtMemsetD32 as aclrtMemsetD32
 from aclnn_py.dialects.acl_copy import aclrtMemsetD32Async as aclrtMemsetD32Async
+from aclnn_py.dialects.acl_copy_indirect import aclrtGetMemcpyDescSize as aclrtGetMemcpyDescSize
+from aclnn_py.dialects.acl_copy_indirect import aclrtMemcpyAsyncWithDesc as aclrtMemcpyAsyncWithDesc
+from aclnn_py.dialects.acl_copy_indirect import aclrtMemcpyAsyncWithOffset as aclrtMemcpyAsyncWithOffset
+from aclnn_py.dialects.acl_copy_indirect import aclrtSetMemcpyDesc as aclrtSetMemcpyDesc
 from aclnn_py.dialects.acl_data import aclCreateDataBuffer as aclCreateDataBuffer
 from aclnn_py.dialects.acl_data import aclDestroyDataBuffer as aclDestroyDataBuffer
 from aclnn_py.dialects.acl_data import aclFloat16ToFloat as aclFloat16ToFloat
@@ -156,6 +160,7 @@ from aclnn_py.dialects.acl_memory import aclrtMemsetAsync as aclrtMemsetAsync
 from aclnn_py.dialects.acl_memory_facts import aclrtGetMemInfo as aclrtGetMemInfo
 from aclnn_py.dialects.acl_memory_facts import aclrtGetMemUsageInfo as aclrtGetMemUsageInfo
 from aclnn_py.dialects.acl_memory_facts import aclrtMemFlush as aclrtMemFlush
+from aclnn_py.dialects.acl_memory_facts import aclrtMemGetAddressRange as aclrtMemGetAddressRange
 from aclnn_py.dialects.acl_memory_facts import aclrtMemInvalidate as aclrtMemInvalidate
 from aclnn_py.dialects.acl_memory_facts import aclrtPointerGetAttributes as aclrtPointerGetAttributes
 from aclnn_py.dialects.acl_model import aclmdlRIBindStream as aclmdlRIBindStream
@@ -643,6 +648,7 @@ __all__ = [
     "aclrtGetMemInfo",
     "aclrtGetMemUceInfo",
     "aclrtGetMemUsageInfo",
+    "aclrtGetMemcpyDescSize",
     "aclrtGetNotifyId",
     "aclrtGetPhyDevIdByLogicDevId",
     "aclrtGetPhyDevIdByUserDevId",
@@ -678,6 +684,7 @@ __all__ = [
     "aclrtMemAllocManaged",
     "aclrtMemAttr",
     "aclrtMemFlush",
+    "aclrtMemGetAddressRange",
     "aclrtMemInvalidate",
     "aclrtMemLocationType",
     "aclrtMemMallocPolicy",
@@ -687,6 +694,8 @@ __all__ = [
     "aclrtMemcpy2dAsync",
     "aclrtMemcpyAsync",
     "aclrtMemcpyAsyncWithCondition",
+    "aclrtMemcpyAsyncWithDesc",
+    "aclrtMemcpyAsyncWithOffset",
     "aclrtMemcpyBatch",
     "aclrtMemcpyBatchAsync",
     "aclrtMemcpyKind",
@@ -720,6 +729,7 @@ __all__ = [
     "aclrtSetDeviceResLimit",
     "aclrtSetDeviceSatMode",
     "aclrtSetExceptionInfoCallback",
+    "aclrtSetMemcpyDesc",
     "aclrtSetOpWaitTimeout",
     "aclrtSetStreamAttribute",
     "aclrtSetStreamConfigOpt",

@@ -42,7 +42,7 @@ def draw(events: list[dict[str, Any]], path: str | Path) -> None:
     ValueError
         Without a single task.
     """
-    tasks = [event for event in events if event.get("ph") == "X"]
+    tasks = [event for event in events if event.get("ph") == "X" and event.get("cat") != "order"]
     if not tasks:
         raise ValueError("the trace holds no task")
     lanes = {lane: row for row, lane in enumerate(sorted({task["tid"] for task in tasks}))}

@@ -234,7 +234,7 @@ REASONS = (
     (
         (
             r"aclrt\w*(ReserveMem|ReleaseMem|Physical|MapMem|UnmapMem|MemMap|MemSetAccess|MemGetAcc"
-            r"|AllocationGran|RetainAlloc|AllocationProp|MemGetAddressRange|MemP2PMap)"
+            r"|AllocationGran|RetainAlloc|AllocationProp|MemP2PMap)"
         ),
         "no virtual memory apart from the process's own",
     ),
@@ -258,7 +258,7 @@ REASONS = (
         ),
         "no kernels and cores of a chip",
     ),
-    (r"aclrt\w*(Memcpy|ReduceAsync)", "no descriptors of copies and no reducing copies"),
+    (r"aclrtReduceAsync", "the types and the rounding of reducing copies are not public"),
     (
         (
             r"aclrt\w*(Atomic|PCIBus|Uuid|HostMemMap|CheckMemType|DeviceSetLimit|DeviceGetLimit"

@@ -6,6 +6,7 @@ from aclnn_py.dialects import (
     acl_callback,
     acl_capture,
     acl_copy,
+    acl_copy_indirect,
     acl_data,
     acl_device,
     acl_error,
@@ -29,6 +30,7 @@ from aclnn_py.dialects.acl_allocation import *  # noqa: F403  # the names listed
 from aclnn_py.dialects.acl_callback import *  # noqa: F403  # the names listed there
 from aclnn_py.dialects.acl_capture import *  # noqa: F403  # the names listed there
 from aclnn_py.dialects.acl_copy import *  # noqa: F403  # the names listed there
+from aclnn_py.dialects.acl_copy_indirect import *  # noqa: F403  # the names listed there
 from aclnn_py.dialects.acl_data import *  # noqa: F403  # the names listed there
 from aclnn_py.dialects.acl_device import *  # noqa: F403  # the names listed there
 from aclnn_py.dialects.acl_error import *  # noqa: F403  # the names listed there
@@ -64,6 +66,7 @@ __all__ += acl_allocation.__all__
 __all__ += acl_memory_facts.__all__
 __all__ += acl_host_register.__all__
 __all__ += acl_copy.__all__
+__all__ += acl_copy_indirect.__all__
 __all__ += acl_data.__all__
 __all__ += acl_error.__all__
 __all__ += acl_facts.__all__

@@ -16,6 +16,7 @@ __all__ = [
     "aclrtGetMemInfo",
     "aclrtGetMemUsageInfo",
     "aclrtMemFlush",
+    "aclrtMemGetAddressRange",
     "aclrtMemInvalidate",
     "aclrtPointerGetAttributes",
 ]
@@ -73,6 +74,31 @@ def aclrtGetMemUsageInfo(deviceId: int, inputNum: int = 64) -> list[tuple[str, i
     Source: CANN runtime API reference, ``aclrtGetMemUsageInfo`` (ACL API version 1.17.0).
     """
     return _memory_facts.memory_usage(deviceId, inputNum)
+
+
+def aclrtMemGetAddressRange(ptr: Readable) -> tuple[int, int]:
+    """Where the allocation around an address begins, and how large it is.
+
+    Parameters
+    ----------
+    ptr : Buffer or int
+        Any address inside of it; of a device's or of pinned host memory.
+
+    Returns
+    -------
+    tuple of int
+        First address, and size as asked for [bytes].
+
+    Raises
+    ------
+    AclError
+        100000 for None; 107000 for an address in no live allocation.
+
+    Notes
+    -----
+    Source: CANN runtime API reference, ``aclrtMemGetAddressRange`` (ACL API version 1.17.0).
+    """
+    return _memory_facts.address_range(ptr)
 
 
 def aclrtPointerGetAttributes(ptr: Readable) -> PointerAttributes:

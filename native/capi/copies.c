@@ -25,6 +25,23 @@ aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t sp
                                capi_handle(stream));
 }
 
+aclError aclrtMemcpyAsyncWithOffset(void **dst, size_t destMax, size_t dstDataOffset, const void **src, size_t count,
+                                    size_t srcDataOffset, aclrtMemcpyKind kind, aclrtStream stream) {
+  return aclpy_memcpy_async_with_offset(0, (uintptr_t)dst, destMax, dstDataOffset, (uintptr_t)src, count, srcDataOffset,
+                                        (int32_t)kind, capi_handle(stream));
+}
+aclError aclrtGetMemcpyDescSize(aclrtMemcpyKind kind, size_t *descSize) {
+  return aclpy_memcpy_desc_size(0, (int32_t)kind, descSize);
+}
+aclError aclrtSetMemcpyDesc(void *desc, aclrtMemcpyKind kind, void *srcAddr, void *dstAddr, size_t count,
+                            void *config) {
+  return aclpy_memcpy_desc_set(0, (uintptr_t)desc, (int32_t)kind, (uintptr_t)srcAddr, (uintptr_t)dstAddr, count,
+                               config);
+}
+aclError aclrtMemcpyAsyncWithDesc(void *desc, aclrtMemcpyKind kind, aclrtStream stream) {
+  return aclpy_memcpy_async_with_desc(0, (uintptr_t)desc, (int32_t)kind, capi_handle(stream));
+}
+
 aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count) {
   return aclpy_memset(0, (uintptr_t)devPtr, maxCount, value, count);
 }

@@ -27,6 +27,11 @@ aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo,
   return status;
 }
 
+aclError aclrtMemGetAddressRange(void *ptr, void **pbase, size_t *psize) {
+  uintptr_t base = 0;
+  return capi_give_address(pbase, &base, aclpy_memory_range((uintptr_t)ptr, CAPI_OUT(pbase, &base), psize));
+}
+
 aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attributes) {
   aclpy_pointer found = {0};
   int32_t status = aclpy_pointer_attributes((uintptr_t)ptr, CAPI_OUT(attributes, &found));

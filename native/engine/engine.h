@@ -220,6 +220,7 @@ typedef struct aclpy_pointer {
 int32_t aclpy_memory_figures(aclpy_handle ctx, int32_t attribute, uint64_t *free_bytes, uint64_t *total);
 int32_t aclpy_memory_usage(int32_t device, aclpy_usage *rows, size_t room, size_t *count);
 int32_t aclpy_pointer_attributes(uintptr_t address, aclpy_pointer *attributes);
+int32_t aclpy_memory_range(uintptr_t address, uintptr_t *base, size_t *size); /* of the allocation around it */
 int32_t aclpy_memory_maintain(uintptr_t address, size_t size, int32_t invalidate);
 /* The program's own host memory as pinned memory. */
 int32_t aclpy_host_register(aclpy_handle ctx, uintptr_t address, uint64_t size, int32_t type, uintptr_t *device);

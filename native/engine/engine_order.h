@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The engine's calls about order: streams, events, notifies, values, callbacks, captured graphs. Part of engine.h,
- * whose conventions hold here too. Where several C names share a call, it is told the name for its messages.
+ * The engine's calls about order: copies by address in memory, streams, events, notifies, values, callbacks, captured
+ * graphs. Part of engine.h, whose conventions hold here too. Where several C names share a call, it is told the name
+ * for its messages.
  */
 #ifndef ACLPY_ENGINE_ORDER_H
 #define ACLPY_ENGINE_ORDER_H
+
+/* ---- copies inside a device whose addresses stand in its memory, and are read when the copy runs --------------- */
+
+/* dst and src point to where the addresses stand; the offsets are added to those [bytes]. */
+int32_t aclpy_memcpy_async_with_offset(aclpy_handle ctx, uintptr_t dst, size_t dst_max, size_t dst_offset,
+                                       uintptr_t src, size_t count, size_t src_offset, int32_t kind,
+                                       aclpy_handle stream);
+int32_t aclpy_memcpy_desc_size(aclpy_handle ctx, int32_t kind, size_t *size);
+int32_t aclpy_memcpy_desc_set(aclpy_handle ctx, uintptr_t desc, int32_t kind, uintptr_t src, uintptr_t dst,
+                              size_t count, const void *config);
+int32_t aclpy_memcpy_async_with_desc(aclpy_handle ctx, uintptr_t desc, int32_t kind, aclpy_handle stream);
 
 /* ---- streams ------------------------------------------------------------------------------------------------- */
 

@@ -90,6 +90,24 @@ int32_t aclpy_pointer_attributes(uintptr_t address, aclpy_pointer *attributes) {
   return ACLPY_ACL_SUCCESS;
 }
 
+int32_t aclpy_memory_range(uintptr_t address, uintptr_t *base, size_t *size) {
+  static const char function[] = "aclrtMemGetAddressRange";
+  if (address == 0) return eng_fail_null(function, "ptr");
+  if (base == NULL) return eng_fail_null(function, "pbase");
+  if (size == NULL) return eng_fail_null(function, "psize");
+  struct eng_memory *memory = eng_memory_find(address);
+  if (memory == NULL) {
+    char place[256];
+    eng_memory_describe(address, place, sizeof(place));
+    return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "ptr", "an address inside a live allocation",
+                      "allocate it with aclrtMalloc or aclrtMallocHost", "%s", place);
+  }
+  *base = memory->base;
+  *size = memory->size;
+  eng_release(&memory->head);
+  return ACLPY_ACL_SUCCESS;
+}
+
 /* Caches are the hardware's own business here. */
 int32_t aclpy_memory_maintain(uintptr_t address, size_t size, int32_t invalidate) {
   const char *function = invalidate ? "aclrtMemInvalidate" : "aclrtMemFlush";

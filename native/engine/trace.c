@@ -110,6 +110,14 @@ static void arguments_(const struct eng_task_view *view) {
   fprintf(now_.file, "}}");
 }
 
+/* Viewers let an arrow run from the slice that began first to the other one. So where the wait began before its record,
+ * the arrow ends in a slice of its own inside the wait's last nanosecond. */
+static void draw_release_(const struct eng_arrow_end *wait, int64_t arrival_ns) {
+  begin_("X", "released", wait->lane, arrival_ns);
+  fprintf(now_.file, ",\"cat\":\"order\",\"dur\":0.001,\"args\":{\"waited_ns\":%" PRId64 "}}",
+          arrival_ns - wait->start_ns);
+}
+
 /* Each arrow has a number of its own: one record may be waited for more than once. It leaves the record's slice, and
  * ends inside the wait's, just before that ends. */
 static void draw_(const struct eng_arrow_end *record, const struct eng_arrow_end *wait) {
@@ -118,6 +126,7 @@ static void draw_(const struct eng_arrow_end *record, const struct eng_arrow_end
   now_.arrows++;
   begin_("s", "order", record->lane, departure_ns);
   fprintf(now_.file, ",\"cat\":\"order\",\"id\":%" PRIu64 "}", now_.arrows);
+  if (wait->start_ns < departure_ns) draw_release_(wait, arrival_ns);
   begin_("f", "order", wait->lane, arrival_ns);
   fprintf(now_.file, ",\"cat\":\"order\",\"id\":%" PRIu64 ",\"bp\":\"e\"}", now_.arrows);
 }

@@ -93,6 +93,10 @@ int32_t eng_transfer_run(const struct eng_transfer *what) {
       return ACLPY_ACL_SUCCESS;
     case ENG_TRANSFER_D32:
       return eng_fill_d32(NULL, what->dst, what->value, what->n);
+    case ENG_TRANSFER_BEHIND:
+      return eng_copy_behind(what);
+    case ENG_TRANSFER_DESCRIBED:
+      return eng_copy_described(what);
     default:
       return ACLPY_ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT;
   }

@@ -13,6 +13,7 @@ from aclnn_runtime.host_memory import memory_address
 
 __all__ = [
     "PointerAttributes",
+    "address_range",
     "device_pointer",
     "maintain",
     "memory_info",
@@ -81,6 +82,16 @@ def pointer_attributes(pointer: object) -> PointerAttributes:
     return PointerAttributes(
         aclrtMemLocationType(found.location), int(found.id), int(found.page_size)
     )
+
+
+def address_range(pointer: object) -> tuple[int, int]:
+    """Where the allocation around an address begins, and how large it is [bytes]."""
+    address, _, _held = memory_address("aclrtMemGetAddressRange", "ptr", pointer, writable=False)
+    base, size = ffi.new("uintptr_t *"), ffi.new("size_t *")
+    status = lib.aclpy_memory_range(address, base, size)
+    if status:
+        raise_last(status)
+    return int(base[0]), int(size[0])
 
 
 def maintain(pointer: object, size: object, *, invalidate: bool) -> None:

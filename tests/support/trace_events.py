@@ -2,7 +2,8 @@
 """A strict reader of Chrome's trace event format: what is wrong with a file.
 
 Written from the public description of the format. Viewers sort events by time and bind each end of
-an arrow to the slice that is open at its time in its lane; an end without a slice is not shown.
+an arrow to the innermost slice that is open at its time in its lane; an end without a slice is not
+shown. Perfetto lets an arrow run from the slice that began first to the other one.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["arrows", "faults", "read"]
 
 _Event = dict[str, Any]
+_HALF_NS = 5e-4  # [us]
 _ALWAYS = {"name": str, "ph": str, "pid": int, "tid": int, "ts": Real}
 _MORE: dict[str, dict[str, Any]] = {
     "X": {"dur": Real, "cat": str, "args": dict},
@@ -45,12 +47,16 @@ def faults(events: list[_Event]) -> list[str]:
 
 
 def arrows(events: list[_Event]) -> list[tuple[_Event, _Event]]:
-    """The slices that each arrow connects, as a viewer binds them."""
+    """The tasks that each arrow connects."""
     ends = defaultdict(dict)
     for event in events:
         if event["ph"] in "sf":
-            ends[event["cat"], event["name"], event["id"]][event["ph"]] = _slice_at(events, event)
+            ends[_arrow(event)][event["ph"]] = _slices_at(events, event)[0]
     return [(pair["s"], pair["f"]) for pair in ends.values()]
+
+
+def _arrow(event: _Event) -> tuple[str, str, object]:
+    return event["cat"], event["name"], event["id"]
 
 
 def _fields(event: _Event) -> list[str]:
@@ -91,13 +97,17 @@ def _names(events: list[_Event]) -> list[str]:
 
 
 def _overlaps(events: list[_Event]) -> list[str]:
-    last: dict[tuple[int, int], _Event] = {}
+    """Slices of a lane that are neither apart nor one inside the other."""
+    open_: dict[tuple[int, int], list[_Event]] = defaultdict(list)
     found = []
-    for event in sorted((e for e in events if e["ph"] == "X"), key=lambda e: e["ts"]):
-        lane = event["pid"], event["tid"]
-        if lane in last and event["ts"] < _end(last[lane]) - 5e-4:  # half a nanosecond
-            found.append(f"overlap: {last[lane]} and {event}")
-        last[lane] = event
+    for event in sorted((e for e in events if e["ph"] == "X"), key=lambda e: (e["ts"], -e["dur"])):
+        stack = open_[event["pid"], event["tid"]]
+        while stack and _end(stack[-1]) <= event["ts"] + _HALF_NS:
+            stack.pop()
+        inside = event["cat"] == "order" and stack and _end(event) <= _end(stack[-1]) + _HALF_NS
+        if stack and not inside:
+            found.append(f"overlap: {stack[-1]} and {event}")
+        stack.append(event)
     return found
 
 
@@ -105,20 +115,25 @@ def _end(event: _Event) -> float:
     return float(event["ts"]) + float(event["dur"])
 
 
-def _slice_at(events: list[_Event], end: _Event) -> _Event | None:
-    for event in events:
-        here = event["ph"] == "X" and (event["pid"], event["tid"]) == (end["pid"], end["tid"])
-        if here and event["ts"] <= end["ts"] < _end(event):
-            return event
-    return None
+def _slices_at(events: list[_Event], end: _Event) -> list[_Event]:
+    """What is open where the arrow has this end, the outermost first."""
+    found = [
+        event
+        for event in events
+        if event["ph"] == "X"
+        and (event["pid"], event["tid"]) == (end["pid"], end["tid"])
+        and event["ts"] <= end["ts"] < _end(event)
+    ]
+    return sorted(found, key=lambda event: (event["ts"], -event["dur"]))
 
 
 def _loose_ends(events: list[_Event]) -> list[str]:
     found = []
     open_: set[Any] = set()
     done: set[Any] = set()
+    began: dict[Any, float] = {}
     for event in sorted((e for e in events if e["ph"] in "sf"), key=lambda e: e["ts"]):
-        key = event["cat"], event["name"], event["id"]
+        key = _arrow(event)
         if event["ph"] == "s" and (key in open_ or key in done):
             found.append(f"an arrow begins again: {event}")
         elif event["ph"] == "s":
@@ -128,6 +143,9 @@ def _loose_ends(events: list[_Event]) -> list[str]:
         else:
             open_.discard(key)
             done.add(key)
-        if _slice_at(events, event) is None:
+        slices = _slices_at(events, event)
+        if not slices:
             found.append(f"an arrow's end outside of any slice: {event}")
+        elif slices[-1]["ts"] < began.setdefault(key, slices[-1]["ts"]):
+            found.append(f"an arrow that is shown the other way round: {event}")
     return found + [f"an arrow without an end: {key}" for key in open_]
