@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aclnn_native import ffi, lib
 from aclnn_py.backends import cuda_programs
-from aclnn_py.backends.cuda_kernels import SOURCES, launches
+from aclnn_py.backends.cuda_kernels import SOURCES, addresses, launches
 from aclnn_py.plan.choose import Refusal
 from aclnn_runtime.cuda_errors import tell
 from aclnn_runtime.cuda_queues import OnDevice, queue_of
@@ -77,29 +77,26 @@ class _Prepared(NamedTuple):
 class _CudaStep:
     """How a step is launched."""
 
-    __slots__ = ("_prepared", "_step", "_takes_scratch")
+    __slots__ = ("_prepared", "_step")
 
     def __init__(self, step: Step) -> None:
         self._step = step
-        self._takes_scratch = SOURCES[step.kernel].startswith("softmax")
         self._prepared: dict[int, _Prepared] = {}
 
-    def run(self, device: int, stream: int, addresses: Any) -> None:
+    def run(self, device: int, stream: int, places: Any) -> None:
         """Put the launches into the stream's queue."""
         found = self._prepared.get(device)
         if found is None:
             found = self._prepared.setdefault(device, self._prepare(device))
         queue = queue_of(device, stream)
-        operands = [
-            int(ffi.cast("uintptr_t", addresses[i])) for i in range(len(self._step.reads) + 1)
+        *reads, out = [
+            int(ffi.cast("uintptr_t", places[i])) for i in range(len(self._step.reads) + 1)
         ]
         with OnDevice(device):
-            if self._takes_scratch:  # first, second, out, scratch
-                *reads, out = operands
-                second = reads[1] if len(reads) > 1 else 0
-                operands = [reads[0], second, out, queue.scratch(found.scratch_bytes)]
+            scratch = queue.scratch(found.scratch_bytes)
             # Every kernel takes one structure of 64-bit words, by value.
-            words = ffi.new("int64_t[]", [*operands, *found.fields])
+            head = addresses(self._step.kernel, reads, out, scratch)
+            words = ffi.new("int64_t[]", [*head, *found.fields])
             place = ffi.new("void *[]", [words])
             params = int(ffi.cast("uintptr_t", place))
             launch = cuda_programs.launch()

@@ -7,13 +7,18 @@ for one dtype.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from aclnn_native import lib
+from aclnn_py.backends.cuda_fused import FUSED
+from aclnn_py.backends.cuda_launch import LANES, Launch, Launches, blocks_of, ceil_div
 from aclnn_py.core.dtype import by_name
 
-__all__ = ["ITEMSIZES", "SOURCES", "Launch", "Launches", "launches", "programs"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["ITEMSIZES", "SOURCES", "addresses", "launches", "programs"]
 
 #: The dtypes kernels compute in, and their bytes.
 ITEMSIZES: Final = {
@@ -30,12 +35,20 @@ SOURCES: Final = {
     "cast": "cast.cu",
     "copy_strided": "copy_strided.cu",
     "copy_ordered": "copy_strided.cu",
+    "softmax_fused": "softmax_fused.cu",
+    "softmax_stats": "softmax_fused.cu",
+    "post_ops": "post_ops.cu",
+    "dropout_mask": "post_ops.cu",
 }
 
-_LANES: Final = 32
+_CAST_TARGETS: Final = frozenset(
+    (*ITEMSIZES, "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "c64", "c128",
+     "f8e5m2", "f8e4m3")
+)  # fmt: skip
+#: Sources whose kernels take any types.
+_ANY_TYPE: Final = ("copy_strided.cu", "post_ops.cu", "softmax_fused.cu")
 _VECTOR: Final = 16  # bytes a thread moves at once
 _SQUARE: Final = 32  # elements of an edge that a transposing copy takes at once
-_MOST_BLOCKS: Final = 1 << 16  # kernels stride over what is left
 _MOST_THREADS: Final = 1024
 _MOST_RANK: Final = 25
 #: Units of a thread: what the sources call UNITS, per kernel that holds rows in registers.
@@ -46,51 +59,36 @@ _MOST_CHUNKS: Final = 4096
 _CHUNK_BYTES: Final = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """One kernel launch.
-
-    Attributes
-    ----------
-    function : str
-        Name of the ``extern "C"`` kernel.
-    blocks, threads : int
-        The grid and the block, both of one dimension.
-    """
-
-    function: str
-    blocks: int
-    threads: int
-
-
-@dataclass(frozen=True, slots=True)
-class Launches:
-    """What one step becomes: launches one after another on one stream.
-
-    Attributes
-    ----------
-    source, dtype : str
-        The program: a file of ``native/cuda`` and ``ACLPY_T``; the dtype is "" for copies.
-    launches : tuple of Launch
-        Empty where there is nothing to do.
-    fields : tuple of int
-        The argument structure behind its addresses, as 64-bit integers.
-    scratch_bytes : int
-        Partial results, alive between the launches [bytes].
-    """
-
-    source: str
-    dtype: str
-    launches: tuple[Launch, ...]
-    fields: tuple[int, ...]
-    scratch_bytes: int = 0
-
-
 def programs() -> tuple[tuple[str, str], ...]:
     """Every (source, dtype) that is compiled."""
-    sources = sorted(set(SOURCES.values()) - {"copy_strided.cu"})
-    typed = tuple((source, dtype) for source in sources for dtype in ITEMSIZES)
-    return (*typed, ("copy_strided.cu", ""))
+    typed = [source for source in sorted(set(SOURCES.values())) if source not in _ANY_TYPE]
+    return (*[(source, dtype) for source in typed for dtype in ITEMSIZES],
+            *[(source, "") for source in _ANY_TYPE])  # fmt: skip
+
+
+def addresses(kernel: str, reads: Sequence[int], write: int, scratch: int) -> list[int]:
+    """The addresses that an argument structure begins with.
+
+    Parameters
+    ----------
+    kernel : str
+        Of the step.
+    reads : sequence of int
+        Its operands.
+    write : int
+        Its result.
+    scratch : int
+        `Launches.scratch_bytes` of memory, or 0.
+    """
+    if kernel == "dropout_mask":  # probability, seed, offset, mask
+        return [*reads, *[0] * (3 - len(reads)), write]
+    if kernel in FUSED:  # operands, then as the softmax family
+        operands = list(reads[1:])
+        unused = lib.ACLPY_POST_OPERANDS - len(operands)
+        return [*operands, *[0] * unused, reads[0], 0, write, scratch]
+    if SOURCES[kernel].startswith("softmax"):  # first, second, out, scratch
+        return [reads[0], reads[1] if len(reads) > 1 else 0, write, scratch]
+    return [*reads, write]
 
 
 def launches(kernel: str, dtype: str, params: tuple[int, ...], processors: int) -> Launches | None:
@@ -112,17 +110,11 @@ def launches(kernel: str, dtype: str, params: tuple[int, ...], processors: int) 
         return _copy(kernel, dtype, params)
     if kernel == "cast":
         return _cast(dtype, params)
+    if kernel in FUSED:
+        return FUSED[kernel](params, processors)
     if kernel not in SOURCES or dtype not in ITEMSIZES:
         return None
     return _softmax(kernel, dtype, params, processors)
-
-
-def _ceil(a: int, b: int) -> int:
-    return -(-a // b)
-
-
-def _blocks(items: int) -> int:
-    return max(1, min(items, _MOST_BLOCKS))
 
 
 def _copy(kernel: str, dtype: str, params: tuple[int, ...]) -> Launches | None:
@@ -131,14 +123,14 @@ def _copy(kernel: str, dtype: str, params: tuple[int, ...]) -> Launches | None:
         return None
     dims, source, target = (sizes[k * rank : (k + 1) * rank] for k in range(3))
     elements = prod(dims)
-    one = Launch(f"copy_ordered_{dtype}", 1, _LANES)
+    one = Launch(f"copy_ordered_{dtype}", 1, LANES)
     if kernel == "copy_strided":
-        one = Launch(f"copy_strided_{dtype}", _blocks(_ceil(elements, 256)), 256)
+        one = Launch(f"copy_strided_{dtype}", blocks_of(ceil_div(elements, 256)), 256)
         order = _transposes(int(dtype[1:]), dims, source, target)
         if order:
             dims, source, target = (tuple(c[k] for k in order) for c in (dims, source, target))
-            squares = prod(dims[:-2]) * prod(_ceil(size, _SQUARE) for size in dims[-2:])
-            one = Launch(f"copy_transposed_{dtype}", _blocks(squares), 256)
+            squares = prod(dims[:-2]) * prod(ceil_div(size, _SQUARE) for size in dims[-2:])
+            one = Launch(f"copy_transposed_{dtype}", blocks_of(squares), 256)
     fields = [v for c in (dims, source, target) for v in (*c, *(0,) * (_MOST_RANK - rank))]
     return Launches(SOURCES[kernel], "", (one,) if elements else (), (elements, rank, *fields))
 
@@ -161,10 +153,10 @@ def _transposes(
 
 def _cast(dtype: str, params: tuple[int, ...]) -> Launches | None:
     source, target = dtype.split("_")
-    if source not in ITEMSIZES or source == target or target.startswith("f8"):
+    if source not in ITEMSIZES or source == target or target not in _CAST_TARGETS:
         return None
     (elements,) = params
-    blocks = _blocks(_ceil(elements, 256 * (_VECTOR // ITEMSIZES[source])))
+    blocks = blocks_of(ceil_div(elements, 256 * (_VECTOR // ITEMSIZES[source])))
     one = Launch(f"cast_{source}_{target}", blocks, 256)
     return Launches(SOURCES["cast"], source, (one,) if elements else (), (elements,))
 
@@ -176,11 +168,11 @@ def _softmax(kernel: str, dtype: str, params: tuple[int, ...], processors: int) 
         return Launches(source, dtype, (), (outer, n, inner, n, 1))
     rows = outer * inner
     blocks_wanted = 2 * processors
-    work = outer if inner == 1 else _ceil(rows, _columns(dtype))
+    work = outer if inner == 1 else ceil_div(rows, _columns(dtype))
     room = _chunk(dtype, inner)
     if work < blocks_wanted and n >= 2 * room:
-        chunk = max(room, _ceil(_ceil(n, _MOST_CHUNKS), room) * room)
-        chunks = _ceil(n, chunk)
+        chunk = max(room, ceil_div(ceil_div(n, _MOST_CHUNKS), room) * room)
+        chunks = ceil_div(n, chunk)
         prefix = "" if inner == 1 else "tile_"
         scratch = 16 * rows * (chunks + 1)
         steps = _chunked(kernel, prefix, work * chunks, rows)
@@ -193,7 +185,7 @@ def _softmax(kernel: str, dtype: str, params: tuple[int, ...], processors: int) 
 
 def _columns(dtype: str) -> int:
     """Columns of a tile: a lane takes two where they have two bytes each."""
-    return _LANES * (2 if ITEMSIZES[dtype] == 2 else 1)
+    return LANES * (2 if ITEMSIZES[dtype] == 2 else 1)
 
 
 def _chunk(dtype: str, inner: int) -> int:
@@ -207,9 +199,9 @@ def _chunked(kernel: str, prefix: str, items: int, rows: int) -> tuple[Launch, .
     backward = kernel.endswith("_backward")
     partial, combine = (kernel, plain) if backward else (plain, kernel)
     return (
-        Launch(f"{partial}_{prefix}partial", _blocks(items), 512),
-        Launch(f"{combine}_combine", _blocks(rows), 256),
-        Launch(f"{kernel}_{prefix}chunks", _blocks(items), 512),
+        Launch(f"{partial}_{prefix}partial", blocks_of(items), 512),
+        Launch(f"{combine}_combine", blocks_of(rows), 256),
+        Launch(f"{kernel}_{prefix}chunks", blocks_of(items), 512),
     )
 
 
@@ -217,15 +209,15 @@ def _rows(kernel: str, dtype: str, outer: int, n: int) -> Launch:
     backward = kernel.endswith("_backward")
     unit = _VECTOR // ITEMSIZES[dtype]
     for units in _WARP_UNITS[backward]:
-        if n <= _LANES * units * unit:
-            return Launch(f"{kernel}_warp{units}", _blocks(_ceil(outer, 4)), 128)
+        if n <= LANES * units * unit:
+            return Launch(f"{kernel}_warp{units}", blocks_of(ceil_div(outer, 4)), 128)
     each = _BLOCK_UNITS[backward] * unit
-    threads = max(128, _ceil(_ceil(n, each), _LANES) * _LANES)
+    threads = max(128, ceil_div(ceil_div(n, each), LANES) * LANES)
     if threads <= _MOST_THREADS:
-        return Launch(f"{kernel}_block", _blocks(outer), threads)
-    return Launch(f"{kernel}_stream", _blocks(outer), _MOST_THREADS)
+        return Launch(f"{kernel}_block", blocks_of(outer), threads)
+    return Launch(f"{kernel}_stream", blocks_of(outer), _MOST_THREADS)
 
 
 def _tile(kernel: str, n: int, tiles: int) -> Launch:
-    warps = max(1, min(16, _ceil(n, 8)))
-    return Launch(f"{kernel}_tile", _blocks(tiles), _LANES * warps)
+    warps = max(1, min(16, ceil_div(n, 8)))
+    return Launch(f"{kernel}_tile", blocks_of(tiles), LANES * warps)

@@ -1,8 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA kernels as CuPy has them: compiled at first use, cached by content and architecture."""
+"""CUDA kernels, compiled at first use and cached by content and architecture.
+
+CuPy's NVRTC compiles and CuPy loads. CuPy's own ``RawModule`` does not serve: it appends
+``-ftz=true`` to every caller's options, which takes subnormal results away, and its cache knows
+nothing of included files.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import tempfile
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -11,10 +20,16 @@ from typing import Any, Final
 import aclnn_native
 from aclnn_runtime.cuda_queues import OnDevice
 
-__all__ = ["folder", "function", "launch", "processors"]
+__all__ = ["OPTIONS", "folder", "function", "includes", "launch", "processors"]
 
+#: Of every compilation, besides architecture, dtype and folders: no shortcut in the arithmetic.
+OPTIONS: Final = (
+    "-std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true",
+)  # fmt: skip
 _MULTIPROCESSORS: Final = 16  # cudaDevAttrMultiProcessorCount
 _MARK: Final = "softmax.cu"
+_CODES: Final = "post_ops_codes.h"  # shared with the C kernels
+_DIGEST_BYTES: Final = 32
 
 
 @cache
@@ -29,6 +44,14 @@ def folder() -> Path:
 
 
 @cache
+def includes() -> tuple[Path, ...]:
+    """Folders that the sources include from."""
+    sources = folder()
+    kernels = sources.resolve().parent / "kernels"
+    return (sources,) if (sources / _CODES).is_file() else (sources, kernels)
+
+
+@cache
 def processors(device: int) -> int:
     """Multiprocessors of a device."""
     with OnDevice(device) as calls:
@@ -36,18 +59,70 @@ def processors(device: int) -> int:
 
 
 @cache
-def _module(source: str, dtype: str) -> Any:
-    options = ["-std=c++17", "--fmad=false", f"-I{folder()}"]
-    options += [f"-DACLPY_T={dtype}"] if dtype else []
-    text = (folder() / source).read_text(encoding="utf-8")
-    return import_module("cupy").RawModule(code=text, options=tuple(options), backend="nvrtc")
+def _content() -> bytes:
+    """A digest of everything that the compiler may read."""
+    state = hashlib.sha256()
+    for path in sorted((*folder().glob("*.cu"), *folder().glob("*.h"), includes()[-1] / _CODES)):
+        state.update(path.name.encode() + b"\0" + path.read_bytes())
+    return state.digest()
+
+
+def _cached(key: bytes) -> Path:
+    """The file of a machine program, in the folder that CuPy has for its own."""
+    place = os.environ.get("CUPY_CACHE_DIR") or Path.home() / ".cupy" / "kernel_cache"
+    return Path(place) / f"aclnn_py_{hashlib.sha256(key).hexdigest()}.cubin"
+
+
+def _read(path: Path) -> bytes | None:
+    """What was written, or None where there is nothing, or not all of it."""
+    with suppress(OSError):
+        data = path.read_bytes()
+        digest, code = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
+        if digest == hashlib.sha256(code).digest():
+            return code
+    return None
+
+
+def _write(path: Path, code: bytes) -> None:
+    """Leave `code` for later processes; without it they compile anew."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(hashlib.sha256(code).digest() + code)
+        Path(name).replace(path)
+
+
+def _compiled(source: str, dtype: str, architecture: str) -> bytes:
+    cupy = import_module("cupy")
+    compiler = import_module("cupy.cuda.compiler")
+    chosen = [*OPTIONS, *([f"-DACLPY_T={dtype}"] if dtype else [])]
+    key = repr((source, chosen, architecture, cupy.cuda.nvrtc.getVersion())).encode()
+    path = _cached(_content() + key)
+    code = _read(path)
+    if code is None:
+        text = (folder() / source).read_text(encoding="utf-8")
+        options = (*chosen, *[f"-I{place}" for place in includes()])
+        made, _ = compiler.compile_using_nvrtc(text, options, architecture, source)
+        code = made.encode() if isinstance(made, str) else bytes(made)
+        _write(path, code)
+    return code
+
+
+@cache
+def _module(device: int, source: str, dtype: str) -> Any:
+    """A program in a device's memory."""
+    with OnDevice(device):
+        cuda = import_module("cupy").cuda
+        module = import_module("cupy.cuda.function").Module()
+        module.load(_compiled(source, dtype, cuda.Device(device).compute_capability))
+        return module
 
 
 @cache
 def _kernel(device: int, source: str, dtype: str, name: str) -> tuple[int, object]:
-    with OnDevice(device):
-        kernel = _module(source, dtype).get_function(name).kernel
-        return int(kernel.ptr), kernel
+    kernel = _module(device, source, dtype).get_function(name)
+    return int(kernel.ptr), kernel
 
 
 def function(device: int, source: str, dtype: str, name: str) -> int:

@@ -16,14 +16,14 @@ from aclnn_py.core.dlpack import mark_bfloat16
 from aclnn_py.core.dtype import as_dtype
 from aclnn_py.core.shared_bytes import held_bytes
 from aclnn_runtime import AclError, raise_last
-from aclnn_runtime.cuda_device import find_cupy, lend
+from aclnn_runtime.cuda_device import copy_now, find_cupy, lend
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aclnn_py.core.tensor import Tensor
 
-__all__ = ["borrow", "device_of", "export", "interface", "on_gpu", "to_host"]
+__all__ = ["borrow", "device_of", "export", "interface", "on_gpu", "put", "to_host"]
 
 
 def on_gpu(array: object) -> bool:
@@ -45,6 +45,14 @@ def device_of(tensor: Tensor) -> int:
     lib.aclpy_memory_query(tensor.data_ptr, info)
     first = 0 if lib.aclpy_device_is_foreign(0) else int(lib.ACLPY_FOREIGN_FIRST)
     return max(int(info.device) - first, 0)
+
+
+def put(tensor: Tensor, low: int, raw: np.ndarray[Any, Any]) -> None:
+    """Copy bytes of the host over a tensor's storage, from its byte `low` on."""
+    address = tensor.data_ptr + low
+    status = copy_now(device_of(tensor), address, raw.ctypes.data, raw.nbytes)
+    if status:
+        raise_last(status)
 
 
 def _strides(desc: TensorDesc) -> tuple[int, ...]:

@@ -230,14 +230,26 @@ class Tensor(HandleNoun, calls.Tensor):
 
     def _fetched(self) -> np.ndarray[Any, Any]:
         """A copy of a device's memory that no processor can read."""
-        desc, dtype = self._desc, self.dtype
-        if desc.is_empty:
-            return np.empty(desc.shape, dtype)
+        if self._desc.is_empty:
+            return np.empty(self._desc.shape, self.dtype)
+        low, raw = self._fetched_bytes()
+        return np.array(self._over(raw, low))
+
+    def _fetched_bytes(self) -> tuple[int, np.ndarray[Any, Any]]:
         low, nbytes = self._span()
         raw = np.empty(nbytes, np.uint8)
         _check(lib.aclpy_memory_wait(self.data_ptr), AclError)
         _check(lib.aclpy_memory_fetch(self.data_ptr + low, raw.ctypes.data, nbytes), AclError)
-        return np.array(self._over(raw, low))
+        return low, raw
+
+    def _set(self, function: str, array: np.ndarray[Any, Any]) -> None:
+        """Set every element of a view, after the work queued on it; gaps keep their bytes."""
+        if self._desc.device == "cpu":
+            self._host_view(function)[...] = array
+            return
+        low, raw = self._fetched_bytes()
+        self._over(raw, low)[...] = array
+        _cuda().put(self, low, raw)
 
     def _over(self, raw: np.ndarray[Any, Any], low: int) -> np.ndarray[Any, Any]:
         """The view over bytes of its storage that begin at `low`."""

@@ -7,7 +7,7 @@
 #ifndef ACLPY_CUDA_CAST_H
 #define ACLPY_CUDA_CAST_H
 
-#include "portable.h"
+#include "float8.h"
 
 struct Elements {
   const void *from;
@@ -62,15 +62,17 @@ struct to_f64 {
   }
 };
 template <class D>
-struct to_half {
-  using Stored = u16;
+struct to_narrow {
+  using Stored = typename D::Stored;
   template <class Real>
   __device__ static Stored of(Real x) {
     return D::store(narrowed(x));
   }
 };
-using to_f16 = to_half<f16>;
-using to_bf16 = to_half<bf16>;
+using to_f16 = to_narrow<f16>;
+using to_bf16 = to_narrow<bf16>;
+using to_f8e5m2 = to_narrow<f8e5m2>;
+using to_f8e4m3 = to_narrow<f8e4m3>;
 struct to_bool {
   using Stored = u8;
   template <class Real>

@@ -14,10 +14,18 @@ from typing import Any, Final
 from aclnn_native import ffi, lib
 from aclnn_runtime import cuda_graphs
 from aclnn_runtime.cuda_errors import tell, told
-from aclnn_runtime.cuda_queues import AT_ONCE, OnDevice, queue_of, runtime, take
+from aclnn_runtime.cuda_queues import AT_ONCE, OnDevice, queue_of, take
 from aclnn_runtime.errors import AclError
 
-__all__ = ["UnusableError", "describe_devices", "find_cupy", "lend", "load"]
+__all__ = [
+    "UnusableError",
+    "copy_now",
+    "count_devices",
+    "describe_devices",
+    "find_cupy",
+    "lend",
+    "load",
+]
 
 _OLDEST: Final = 14
 _SETUP: Final = 507033
@@ -89,6 +97,14 @@ def _count(cupy: Any) -> int:
     if count == 0:
         raise _unusable(_NO_DEVICE, f"CuPy {cupy.__version__}, which sees none", expected, fix)
     return min(count, int(lib.ACLPY_FOREIGN_DEVICES))
+
+
+def count_devices() -> int:
+    """How many CUDA devices there are: 0 without CuPy, a driver or a device."""
+    try:
+        return _count(find_cupy())
+    except UnusableError:
+        return 0
 
 
 def load() -> int:
@@ -179,6 +195,11 @@ def _copy(device: int, stream: int, to: int, source: int, count: int) -> None:
             calls.streamSynchronize(queue.ptr)
 
 
+def copy_now(device: int, to: int, source: int, count: int) -> int:
+    """Copy bytes between any two places; done on return. 0, or the status whose text is known."""
+    return _copy(device, AT_ONCE, to, source, count)
+
+
 @told("aclrtMemset")
 def _fill(device: int, stream: int, to: int, value: int, count: int) -> None:
     queue = queue_of(device, stream)
@@ -212,7 +233,9 @@ def _elapsed(device: int, start: int, end: int, milliseconds: Any) -> None:
 
 @told("aclrtSynchronizeStream")
 def _synchronize(device: int, stream: int) -> None:
-    runtime().streamSynchronize(queue_of(device, stream).ptr)
+    queue = queue_of(device, stream)
+    with OnDevice(device) as calls:
+        calls.streamSynchronize(queue.ptr)
 
 
 @told("aclrtDestroyStream")

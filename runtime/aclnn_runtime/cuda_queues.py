@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from threading import RLock
+from threading import RLock, local
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ _NON_BLOCKING: Final = 1
 
 _queues: dict[tuple[int, int], Queue] = {}
 _lock = RLock()  # a finalizer may end another stream inside of any call
+_thread = local()
 
 
 def runtime() -> Any:
@@ -26,7 +27,11 @@ def runtime() -> Any:
 
 
 class OnDevice:
-    """Makes a device CUDA's current one for a block, and puts back what was."""
+    """Makes a device CUDA's current one for a block, and puts back what was.
+
+    A thread has no context before it has chosen a device: asking which is the current one chooses
+    none, and a launch would be refused.
+    """
 
     __slots__ = ("_before", "_device", "_runtime")
 
@@ -36,8 +41,9 @@ class OnDevice:
 
     def __enter__(self) -> Any:
         self._before = self._runtime.getDevice()
-        if self._before != self._device:
+        if self._before != self._device or getattr(_thread, "has", None) != self._device:
             self._runtime.setDevice(self._device)
+            _thread.has = self._device
         return self._runtime
 
     def __exit__(
@@ -48,6 +54,7 @@ class OnDevice:
     ) -> None:
         if self._before != self._device:
             self._runtime.setDevice(self._before)
+            _thread.has = self._before
 
 
 class Queue:

@@ -15,7 +15,7 @@ import pytest
 import aclnn_py as acl
 from aclnn_native import lib
 from aclnn_py import twophase
-from aclnn_py.backends import CudaBackend
+from aclnn_py.backends import CudaBackend, cuda_programs
 from aclnn_py.plan.steps import Operand, Step
 from support import cuda_twin, fake_gpu, oracle
 from support.oracle import BF16
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.skipif(cuda_twin.compiler() is None, reason="no C++ com
 
 
 @pytest.fixture(scope="module")
-def twin(tmp_path_factory):
-    return cuda_twin.build(tmp_path_factory.mktemp("twin"))
+def twin():
+    return cuda_twin.library()
 
 
 @pytest.fixture
@@ -111,6 +111,68 @@ def test_what_has_no_kernel_is_refused(gpu):
     assert name == ""
     assert "no CUDA kernel" in refused[0].reason
     assert planner("Softmax")(x, -1, out)[0] == 0
+
+
+# ---- programs -----------------------------------------------------------------------------------
+
+
+def forget_programs():
+    """As a process that has loaded none."""
+    for cached in (cuda_programs._kernel, cuda_programs._module):
+        cached.cache_clear()
+
+
+def test_programs_are_compiled_once_and_without_shortcuts(cupy, gpu, queue, monkeypatch, tmp_path):
+    monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path / "cache"))
+    compiled = cupy._module.compiled
+    for rows in (1, 2):  # another plan each time
+        forget_programs()
+        _, out = run_softmax(gpu, queue, VALUES[:rows])
+        queue.synchronize()
+        np.testing.assert_allclose(out.numpy(), softmax(VALUES[:rows]), rtol=1e-6)
+    ((_, options, architecture, name),) = compiled
+    assert {"--ftz=false", "--fmad=false", "-DACLPY_T=f32"} <= set(options)
+    assert (architecture, name) == ("90", "softmax.cu")
+    # What is in the cache but not whole does not count.
+    (file,) = (tmp_path / "cache").iterdir()
+    file.write_bytes(file.read_bytes()[:-1])
+    forget_programs()
+    run_softmax(gpu, queue, VALUES)
+    queue.synchronize()
+    assert len(compiled) == 2
+
+
+def test_another_text_is_another_program(cupy, gpu, queue, monkeypatch, tmp_path):
+    """Included files count, too."""
+    monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path / "cache"))
+    found = set()
+    for rows, content in enumerate((b"one", b"one", b"two"), start=1):
+        monkeypatch.setattr(cuda_programs, "_content", lambda content=content: content)
+        forget_programs()
+        run_softmax(gpu, queue, VALUES[:rows])
+        queue.synchronize()
+        found |= set((tmp_path / "cache").iterdir())
+    assert len(found) == len(cupy._module.compiled) == 2
+
+
+def test_a_folder_that_cannot_be_written_only_costs_time(cupy, gpu, queue, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    _, out = run_softmax(gpu, queue, VALUES)
+    queue.synchronize()
+    np.testing.assert_allclose(out.numpy(), softmax(VALUES), rtol=1e-6)
+    assert len(cupy._module.compiled) == 1
+
+
+def test_a_thread_may_begin_with_a_launch(cupy, gpu, queue):
+    """CUDA gives a thread its context when it first chooses a device, and refuses it launches."""
+    x, out = gpu.tensor(VALUES), gpu.full(VALUES.shape, 9)
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+    thread = threading.Thread(target=acl.aclnnSoftmax, args=(None, size, executor, queue))
+    thread.start()
+    thread.join()
+    queue.synchronize()
+    np.testing.assert_allclose(out.numpy(), softmax(VALUES), rtol=1e-6)
 
 
 # ---- order --------------------------------------------------------------------------------------

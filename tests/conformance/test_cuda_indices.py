@@ -13,7 +13,7 @@ import sys
 import numpy as np
 import pytest
 
-from aclnn_py.backends.cuda_kernels import launches
+from aclnn_py.backends.cuda_kernels import addresses, launches
 from support import cuda_twin, oracle
 from support.cuda_twin import Twin
 
@@ -171,3 +171,56 @@ def test_casts_of_more_than_2_31_elements(twin, reserve):
     launch(twin, "cast_f16_f32", words, 256, (n - 1) // (256 * 8))
     assert target[-9:].tolist() == list(range(1, 10))
     assert target[-10] == 0
+
+
+def program(kernel, elements, dims, masks, kinds, source=4, target=4):
+    """Addition of each operand, uint8 by default: parameters of a post_ops or fused step."""
+    words = [kind | mask << 16 for kind, mask in zip(kinds, masks, strict=True)]
+    ops = [word for k in range(len(kinds)) for word in (k << 8, 0)]
+    head = (elements,) if kernel == "post_ops" else elements
+    return (*head, source, target, len(dims), len(kinds), len(kinds), *dims, *words, *ops)
+
+
+def test_post_ops_of_more_than_2_32_elements(twin, reserve):
+    """A row that is repeated beside a whole of beyond 32 bits without a sign, too."""
+    rows, columns = (1 << 16) + 3, 1 << 16
+    n = rows * columns
+    source, target = reserve(n, np.uint8), reserve(n, np.uint8)
+    source[-6:] = np.arange(6)
+    row = np.zeros(columns, np.uint8)
+    row[-6:] = [10, 20, 30, 40, 50, 60]
+    plan = launches("post_ops", "f32", program("post_ops", n, (rows, columns), [1], [4]), 132)
+    head = addresses("post_ops", [source.ctypes.data, row.ctypes.data], target.ctypes.data, 0)
+    launch(twin, "post_ops", [*head, *plan.fields], 256, (n - 1) // 1024)
+    assert target[-6:].tolist() == [10, 21, 32, 43, 54, 65]
+    assert target[-7] == 0
+
+
+def test_the_last_of_many_fused_rows(twin, reserve):
+    """More than 2^31 elements; the operand has one value a row."""
+    outer, n = (1 << 31) // 128 + 7, 128
+    x, y = reserve(outer * n, np.uint8), reserve(outer * n, np.float32)
+    column = reserve(outer, np.float32)
+    x[-n:] = np.arange(n) % 5
+    column[-1] = 2
+    params = program("softmax_fused", (outer, n, 1, 0), (outer, n), [2], [0], target=0)
+    plan = launches("softmax_fused", "f32", params, 132)
+    (one,) = plan.launches
+    reads = [x.ctypes.data, column.ctypes.data]
+    head = addresses("softmax_fused", reads, y.ctypes.data, 0)
+    launch(twin, one.function, [*head, *plan.fields], one.threads, (outer - 1) // 4)
+    assert_softmax(x[-n:].astype(np.float32), y[-n:] - 2)
+
+
+def test_columns_of_a_wide_fused_tensor(twin, reserve):
+    n, inner = 3, TWO_31 + 34
+    x, y = reserve(n * inner, np.uint8), reserve(n * inner, np.uint8)
+    x.reshape(n, inner)[:, -2:] = [[1, 2], [3, 9], [5, 2]]
+    scale = np.array([100], np.float32)
+    params = program("softmax_fused", (1, n, inner, 0), (n * inner,), [1], [0])
+    plan = launches("softmax_fused", "f32", (*params[:-2], 1, 0), 132)  # a multiplication
+    head = addresses("softmax_fused", [x.ctypes.data, scale.ctypes.data], y.ctypes.data, 0)
+    launch(twin, "softmax_fused_tile", [*head, *plan.fields], 64, inner // 32)
+    want = np.exp(np.array([[1, 2], [3, 9], [5, 2]], float))
+    want = np.rint(100 * want / want.sum(axis=0))
+    assert y.reshape(n, inner)[:, -2:].tolist() == want.tolist()

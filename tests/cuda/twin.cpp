@@ -153,8 +153,11 @@ extern "C" void twin_racing(const void *args) {
   shared[blockDim.x + threadIdx.x] = shared[(threadIdx.x + 1) % blockDim.x];
 }
 
-/* The same text once a dtype. */
 #include "copy_strided.cu"
+#include "post_ops.cu"
+#include "softmax_fused.cu"
+
+/* The same text once a dtype. */
 
 #define ACLPY_T f32
 #include "instance.h"

@@ -65,7 +65,7 @@ def compile_cells(cells: list[Cell]) -> dict[Cell, Compiled]:
 def digest() -> str:
     """Of everything that the compiler reads."""
     state = hashlib.sha256()
-    for path in sorted((*KERNELS.glob("*.cu"), *KERNELS.glob("*.h"))):
+    for path in sorted((*KERNELS.glob("*.cu"), *KERNELS.glob("*.h"), nvrtc.CODES)):
         state.update(path.name.encode() + b"\0" + path.read_bytes())
     state.update(" ".join(o for o in nvrtc.OPTIONS if not o.startswith("-I")).encode())
     return state.hexdigest()[:16]

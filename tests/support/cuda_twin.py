@@ -14,14 +14,16 @@ from pathlib import Path
 
 import numpy as np
 
-from aclnn_py.backends.cuda_kernels import SOURCES, launches
+from aclnn_py.backends.cuda_kernels import addresses, launches
 from support.sources import ROOT
 
 KERNELS = ROOT / "native" / "cuda"
+CODES = ROOT / "native" / "kernels"  # of post_ops_codes.h
 TWIN = ROOT / "tests" / "cuda"
 FLAGS = (
     "-std=c++17", "-O1", "-ffp-contract=off", "-U_FORTIFY_SOURCE", "-Wall", "-Wextra",
-    "-Werror", "-Wno-unknown-pragmas", "-fPIC", "-shared", f"-I{KERNELS}", f"-I{TWIN}",
+    "-Werror", "-Wno-unknown-pragmas", "-fPIC", "-shared",
+    f"-I{KERNELS}", f"-I{CODES}", f"-I{TWIN}",
 )  # fmt: skip
 SANITIZE = (
     "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
@@ -113,10 +115,7 @@ class Twin:
         plan = launches(kernel, dtype, params, processors)
         assert plan is not None, (kernel, dtype)
         scratch = np.full(plan.scratch_bytes // 8, np.nan)
-        if SOURCES[kernel].startswith("softmax"):
-            head = [reads[0], reads[1] if len(reads) == 2 else 0, write, scratch.ctypes.data]
-        else:
-            head = [reads[0], write]
+        head = addresses(kernel, reads, write, scratch.ctypes.data)
         for one in plan.launches:
             assert one.threads <= self.most_threads(one.function)
             arguments = [*head, *plan.fields]

@@ -23,6 +23,7 @@ def installed(monkeypatch, twin):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.syspath_prepend(str(FAKE))
     monkeypatch.setenv("FAKE_CUPY_TWIN", str(twin))
+    monkeypatch.setenv("CUPY_CACHE_DIR", str(twin.parent / "cache"))
     cupy = import_module("cupy")
     try:
         yield cupy
@@ -31,6 +32,7 @@ def installed(monkeypatch, twin):
         cuda_queues.forget_all()
         for cached in (cuda_programs._kernel, cuda_programs._module, cuda_programs.processors):
             cached.cache_clear()
+        cuda_queues._thread.__dict__.clear()
         cuda_programs.launch.cache_clear()
         for name in [name for name in sys.modules if name.split(".")[0] == "cupy"]:
             del sys.modules[name]

@@ -9,11 +9,14 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from aclnn_py.backends import cuda_programs
 from support.sources import ROOT
 
 KERNELS = ROOT / "native" / "cuda"
+CODES = ROOT / "native" / "kernels" / "post_ops_codes.h"
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")
-OPTIONS = ("-std=c++17", "--fmad=false", "--ptxas-options=-v", f"-I{KERNELS}")
+INCLUDES = (f"-I{KERNELS}", f"-I{CODES.parent}")
+OPTIONS = (*cuda_programs.OPTIONS, "--ptxas-options=-v", *INCLUDES)
 #: What ptxas tells of a kernel when asked to; anything else in the log is a warning.
 _TOLD = re.compile(
     r"ptxas info\s+: (\d+ bytes gmem|Compiling entry|Function properties|Used \d+ reg|Compile time)"
@@ -127,6 +130,12 @@ def declared(source, dtype):
             for kind, threads in re.findall(r"GLOBAL\((copy_\w+)_b##bytes, View, (\d+)\)", text)
             for size in re.findall(r"^COPY_\((\d+),", text, flags=re.MULTILINE)
         }
+    if source == "softmax_fused.cu":
+        listed = re.findall(r"^FUSED_\((\w+), (\d+)", text, flags=re.MULTILINE)
+        return {f"softmax_{name}": int(threads) for name, threads in listed}
+    if source == "post_ops.cu":
+        listed = re.findall(r"^ACLPY_GLOBAL\((\w+), \w+, (\d+)", text, flags=re.MULTILINE)
+        return {name: int(threads) for name, threads in listed}
     if source == "cast.cu":
         targets = re.findall(r"^CAST_\((\w+), ", text, flags=re.MULTILINE)
         return {f"cast_{dtype}_{target}": 256 for target in targets}

@@ -57,8 +57,8 @@ def refused(status, argument=None):
 class Bench:
     """An engine and a stream."""
 
-    def __init__(self, **options):
-        self.engine = dnnl.engine(dnnl.engine_kind.cpu, 0, **options)
+    def __init__(self, kind=dnnl.engine_kind.cpu, **options):
+        self.engine = dnnl.engine(kind, 0, **options)
         self.stream = dnnl.stream(self.engine)
 
     def forward_pd(self, src, dst, axis, algorithm="accurate", attr=None, prop=INFERENCE):

@@ -23,7 +23,14 @@ class TwinPlans:
 
     def execute(self, device, _stream, operator, tensors, dim) -> int:
         """As `support.invoke.execute`: a workspace with guards, every step of the plan."""
-        plan = make_plan(operators[operator], [tensor.desc for tensor in tensors], [dim])
+        return self._run(device, operators[operator], tensors, dim)
+
+    def call(self, device, _stream, operator, tensors, axis) -> int:
+        """As `support.fused.call`."""
+        return self._run(device, operator.spec, tensors, axis)
+
+    def _run(self, device, spec, tensors, axis) -> int:
+        plan = make_plan(spec, [tensor.desc for tensor in tensors], [axis])
         workspace = Workspace(device, plan.workspace_bytes)
         bases = {n: int(acl.aclGetRawTensorAddr(t) or 0) for n, t in enumerate(tensors)}
         bases[WORKSPACE] = workspace.ptr or 0

@@ -89,7 +89,7 @@ def test_a_wrong_number_is_refused():
 
 
 @pytest.mark.skipif(cuda_twin.compiler() is None, reason="no C++ compiler")
-def test_cuda_is_the_device_of_the_c_names(tmp_path):
+def test_cuda_is_the_device_of_the_c_names():
     code = """
         import numpy as np
         import aclnn_py as acl
@@ -116,7 +116,7 @@ def test_cuda_is_the_device_of_the_c_names(tmp_path):
         except acl.AclError as error:
             print(error.status)
     """
-    twin = cuda_twin.build(tmp_path)
+    twin = cuda_twin.library()
     lines = said(
         code, PYTHONPATH=PATHS, FAKE_CUPY_TWIN=str(twin), ACLNN_PY_BACKEND="cuda"
     ).splitlines()

@@ -6,13 +6,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aclnn_py.backends.cuda_kernels import ITEMSIZES, launches, programs
+from aclnn_py.backends.cuda_kernels import ITEMSIZES, addresses, launches, programs
 from support.nvrtc import declared
 
 SOFTMAXES = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
 LENGTHS = (1, 100, 200, 300, 600, 1000, 2000, 5000, 20000, 70000, 1 << 20)
 SHAPES = [(outer, n, inner) for n in LENGTHS for outer in (1, 1000) for inner in (1, 3, 4096)]
-TARGETS = ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "c64", "c128")
+TARGETS = ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "c64", "c128", "f8e5m2",
+           "f8e4m3")  # fmt: skip
+PROGRAM = (0, 0, 0, 0, 0)  # of float32 to float32, nothing in between
+FUSED = ("softmax_fused", "softmax_stats")
+
+
+def fused_params(kernel, shape):
+    """Parameters of a launch without extras."""
+    return (*shape, 0, *PROGRAM) if kernel == "softmax_fused" else (*shape, 0, 0)
 
 
 def plans():
@@ -23,6 +31,11 @@ def plans():
         for target in (*ITEMSIZES, *TARGETS):
             if target != dtype:
                 yield launches("cast", f"{dtype}_{target}", (1000,), 132)
+    for kernel in FUSED:
+        for shape in SHAPES:
+            yield launches(kernel, "f32", fused_params(kernel, shape), 132)
+    yield launches("post_ops", "f32", (1000, *PROGRAM), 132)
+    yield launches("dropout_mask", "f32", (1000, 3, 0, 1, 1000, 1), 132)
     for size in (1, 2, 4, 8, 16):
         for kernel in ("copy_strided", "copy_ordered"):
             yield launches(kernel, f"b{size}", (1, 5, size, size), 132)
@@ -57,6 +70,43 @@ def test_very_long_rows_are_divided_without_loss(kernel, dtype, n, outer, inner)
     assert all(1 <= one.blocks <= 1 << 16 and one.threads % 32 == 0 for one in plan.launches)
 
 
+@pytest.mark.parametrize("kernel", FUSED)
+@pytest.mark.parametrize("n", [1 << 31, 3 << 30])
+@pytest.mark.parametrize(("outer", "inner"), [(1, 1), (3, 1), (1, 5), (4096, 1)])
+def test_very_long_fused_rows_are_divided_without_loss(kernel, n, outer, inner):
+    plan = launches(kernel, "f32", fused_params(kernel, (outer, n, inner)), 132)
+    chunk, chunks = plan.fields[3:5]
+    assert (chunks - 1) * chunk < n <= chunks * chunk
+    assert chunks <= 4096
+    assert plan.scratch_bytes == (16 * outer * inner * (chunks + 1) if chunks > 1 else 0)
+
+
+def test_operands_follow_the_whole_or_are_broadcast():
+    """A program of [4, 6] with a scalar, a whole tensor, a row and a column, and one operation."""
+    words = [0, 0 | 1 << 16 | 2 << 16, 27, 2 | 1 << 16, 1 | 2 << 16]
+    program = (0, 1, 2, 4, 1, 4, 6, *words[1:], 1 | 2 << 8, 77)
+    plan = launches("softmax_fused", "f32", (4, 6, 1, 2 | 27 << 8, *program), 132)
+    flags, rounded, source, target, elements, dims, ops = plan.fields[5:12]
+    assert (flags, rounded, source, target, elements, dims, ops) == (2, 27, 0, 1, 24, 2, 1)
+    assert plan.fields[12:24] == (4, 6, *[0] * 10)
+    types, follows = plan.fields[24:28], plan.fields[28:32]
+    assert types == (0, 27, 2, 1)
+    assert follows == (0, 1, 2, 2)  # one value, alike, broadcast, broadcast
+    strides = np.array(plan.fields[32:80]).reshape(4, 12)
+    assert strides[:, :2].tolist() == [[0, 0], [6, 1], [0, 1], [1, 0]]
+    assert plan.fields[80:82] == (1 | 2 << 8, 77)
+    assert len(plan.fields) == 80 + 68
+
+
+def test_addresses_lie_as_the_structures_want_them():
+    assert addresses("softmax", [7], 8, 9) == [7, 0, 8, 9]
+    assert addresses("softmax_backward", [6, 7], 8, 9) == [6, 7, 8, 9]
+    assert addresses("softmax_fused", [5, 6, 7], 8, 9) == [6, 7, 0, 0, 5, 0, 8, 9]
+    assert addresses("dropout_mask", [5, 6], 8, 0) == [5, 6, 0, 8]
+    assert addresses("dropout_mask", [5, 6, 7], 8, 0) == [5, 6, 7, 8]
+    assert addresses("cast", [5], 8, 0) == [5, 8]
+
+
 @pytest.mark.parametrize(
     ("dims", "source", "target", "order"),
     [
@@ -88,6 +138,10 @@ def test_nothing_to_do_launches_nothing():
         ("softmax_backward", "f16", (3, 0, 2)),
         ("cast", "f32_f16", (0,)),
         ("copy_strided", "b4", (2, 0, 3, 4, 4, 4, 4)),
+        ("softmax_fused", "f32", fused_params("softmax_fused", (0, 3, 1))),
+        ("softmax_stats", "f32", fused_params("softmax_stats", (3, 0, 1))),
+        ("post_ops", "f32", (0, *PROGRAM)),
+        ("dropout_mask", "f32", (0, 3, 0, 1, 0, 1)),
     ]:
         assert launches(kernel, dtype, params, 132).launches == ()
 
@@ -96,11 +150,11 @@ def test_nothing_to_do_launches_nothing():
     ("kernel", "dtype"),
     [
         ("softmax", "i8"),
-        ("cast", "f32_f8e5m2"),
+        ("cast", "f32_c32"),
         ("cast", "i32_f32"),
         ("cast", "f32_f32"),
         ("copy_strided", "b3"),
-        ("softmax_fused", "f32"),
+        ("softmax_pitched", "f32"),
     ],
 )
 def test_what_has_no_kernel_is_refused(kernel, dtype):

@@ -67,11 +67,14 @@ class engine:
     Parameters
     ----------
     kind : engine_kind
-        cpu; gpu where there is one.
+        cpu; gpu: an NVIDIA GPU, through CuPy.
     index : int
         Less than ``engine.get_count(kind)``.
     allow_f64 : bool
         Take f64 tensors, which oneDNN's own CPU engine refuses as unimplemented.
+    vendor : {"intel", "nvidia", "generic"}
+        Whose implementations the checks of a GPU engine follow; every one is computed by this
+        project's own kernels.
 
     Raises
     ------
@@ -80,7 +83,12 @@ class engine:
     """
 
     def __init__(
-        self, kind: engine_kind | int = engine_kind.cpu, index: int = 0, *, allow_f64: bool = False
+        self,
+        kind: engine_kind | int = engine_kind.cpu,
+        index: int = 0,
+        *,
+        allow_f64: bool = False,
+        vendor: Literal["intel", "nvidia", "generic"] = "intel",
     ) -> None:
         kind = member("engine", "kind", kind, engine_kind)
         count = self.get_count(kind)
@@ -93,18 +101,23 @@ class engine:
                 "has no engine",
                 got=f"{kind.name} {index!r}; there are {count}",
                 expected="less than engine.get_count(kind)",
-                fix="gpu needs a CUDA backend; engine_description(engine_kind.gpu) serves checks"
+                fix="gpu needs CuPy and an NVIDIA GPU (aclnn-py info says what is missing); "
+                "engine_description(engine_kind.gpu) serves checks"
                 if gpu
                 else "use engine(engine_kind.cpu, 0)",
             )
-        self.description = engine_description(kind, index, allow_f64=bool(allow_f64))
+        self.description = engine_description(kind, index, vendor, bool(allow_f64))
         with translated("engine"):
-            self.device = Device(index)
+            self.device = Device(f"cuda:{index}" if kind is engine_kind.gpu else index)
 
     @staticmethod
     def get_count(kind: engine_kind | int) -> int:
-        """How many engines of a kind there are: one CPU, and no GPU without a CUDA backend."""
+        """How many engines of a kind there are: one CPU; the NVIDIA GPUs that CuPy finds."""
         kind = member("engine.get_count", "kind", kind, engine_kind)
+        if kind is engine_kind.gpu:
+            from aclnn_runtime.cuda_device import count_devices  # noqa: PLC0415  # brings CuPy
+
+            return count_devices()
         return 1 if kind is engine_kind.cpu else 0
 
     def get_kind(self) -> engine_kind:

@@ -152,7 +152,7 @@ class memory:
             )
         if array.size:
             with translated("memory.write"):
-                self._tensor("memory.write")._host_view("memory.write")[...] = array  # noqa: SLF001
+                self._tensor("memory.write")._set("memory.write", array)  # noqa: SLF001
         return self
 
     def _tensor(self, function: str) -> Tensor:

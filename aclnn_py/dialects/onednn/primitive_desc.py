@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aclnn_py.dialects.onednn import engines
@@ -55,7 +56,8 @@ class softmax_primitive_desc:
         self.is_empty = any(argument.desc.is_empty for argument in self.arguments)
         self.plan = None
         if isinstance(self.engine, engines.engine) and not self.is_empty:
-            descs = [argument.desc.tensor_desc for argument in self.arguments]
+            kind = self.engine.device.kind
+            descs = [replace(a.desc.tensor_desc, device=kind) for a in self.arguments]
             with translated(self._name):
                 self.plan = make_plan(self.operator.spec, descs, [self._axis])
 

@@ -8,8 +8,17 @@ what the host touches by mistake ends the test. Kernels run as host code, in the
 
 from __future__ import annotations
 
-from cupy import cuda
-from cupy._module import RawModule
+import atexit
+import os
+import shutil
+import tempfile
 
-__all__ = ["RawModule", "cuda"]
+from cupy import cuda
+
+__all__ = ["cuda"]
 __version__ = "14.2.0"
+
+if "CUPY_CACHE_DIR" not in os.environ:
+    # What is compiled here is no program for a card: it must not come into the user's cache.
+    os.environ["CUPY_CACHE_DIR"] = tempfile.mkdtemp(prefix="aclnn-py-cupy-")
+    atexit.register(shutil.rmtree, os.environ["CUPY_CACHE_DIR"], ignore_errors=True)

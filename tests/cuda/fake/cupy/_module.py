@@ -1,39 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RawModule: sources are found in the twin by the names of their kernels."""
+"""Programs: what is compiled and loaded, and the twin in which its kernels are found by name."""
 
 from __future__ import annotations
 
 import os
 from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
+
+from aclnn_native import lib
 
 _numbers = count(1)
-kernels: dict[int, str] = {}
+#: By CUfunction: the kernel's name, and the device whose memory it is in.
+kernels: dict[int, tuple[str, int]] = {}
+#: (length of the text, options, architecture, name of the file)
 compiled: list[tuple] = []
 
 
-class RawModule:
-    def __init__(
-        self, code=None, *, path=None, options=(), backend="nvrtc", translate_cucomplex=False,
-        enable_cooperative_groups=False, name_expressions=None, jitify=None,
-    ):  # fmt: skip
-        assert isinstance(options, tuple)
-        assert (path, backend, name_expressions, jitify) == (None, "nvrtc", None, None)
-        assert not translate_cucomplex
-        assert not enable_cooperative_groups
-        compiled.append((len(code), options))
-
-    def get_function(self, name):
-        number = next(_numbers)
-        kernels[number] = name
-        return SimpleNamespace(kernel=SimpleNamespace(ptr=number), name=name)
+def add(name: str, device: int) -> int:
+    number = next(_numbers)
+    kernels[number] = name, device
+    return number
 
 
 def words_of(name: str) -> int:
     """64-bit words of a kernel's structure."""
+    dims, operands = lib.ACLPY_POST_DIMS, lib.ACLPY_POST_OPERANDS
+    if name.startswith(("softmax_fused", "softmax_stats", "post_ops")):
+        ops = lib.ACLPY_POST_MOST * lib.ACLPY_POST_WORDS
+        return operands + 9 + 2 + 5 + dims + 2 * operands + operands * dims + ops
+    if name.startswith("dropout_"):
+        return 7 + 2 * dims
     return 79 if name.startswith("copy_") else 3 if name.startswith("cast_") else 9
 
+
+#: Words of a structure that may be addresses, at most: they come first.
+ADDRESSES = 8
 
 _twin = []
 

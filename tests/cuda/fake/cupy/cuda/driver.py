@@ -13,12 +13,20 @@ from cupy.cuda import runtime
 _one = threading.Lock()  # the twin's fibers are global
 
 
+class CUDADriverError(RuntimeError):
+    def __init__(self, status):
+        self.status = status
+        super().__init__(f"CUDA_ERROR_INVALID_CONTEXT ({status})")
+
+
 def launchKernel(
     f, grid_dim_x, grid_dim_y, grid_dim_z, block_dim_x, block_dim_y, block_dim_z,
     shared_mem_bytes, stream, kernel_params, extra,
 ):  # fmt: skip
     """Copies the arguments now, as the driver does, and runs the kernel in its turn."""
-    name = _module.kernels[f]
+    name, device = _module.kernels[f]
+    if getattr(runtime._current, "context", None) != device:
+        raise CUDADriverError(201)
     runtime._called("launchKernel", name, grid_dim_x, block_dim_x, stream)
     assert (grid_dim_y, grid_dim_z, block_dim_y, block_dim_z, shared_mem_bytes) == (1, 1, 1, 1, 0)
     place = ctypes.cast(kernel_params, ctypes.POINTER(ctypes.c_void_p))[0]
@@ -30,7 +38,8 @@ def launchKernel(
             if runtime.fault_in == name or runtime.fault_in == "*":
                 runtime.fault_in = ""
                 raise Fault(700)
-            operands = [_memory.here(word) for word in words[:4]] + words[4:]
+            operands = [_memory.here(word) for word in words[: _module.ADDRESSES]]
+            operands += words[_module.ADDRESSES :]
             assert _module.twin().launch(name, grid_dim_x, block_dim_x, operands) == 0
 
     runtime._stream(stream).add(run)

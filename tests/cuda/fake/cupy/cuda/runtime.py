@@ -49,6 +49,12 @@ def _called(name, *arguments):
         raise CUDARuntimeError(status)
 
 
+def _context():
+    """The device whose context the thread has: calls that need one bind it, `getDevice` not."""
+    _current.context = getDevice()
+    return _current.context
+
+
 def _stream(stream) -> Stream:
     if stream not in _streams:
         raise CUDARuntimeError(400)
@@ -69,7 +75,7 @@ def getDevice():
 def setDevice(device):
     if not 0 <= device < devices:
         raise CUDARuntimeError(101)
-    _current.device = device
+    _current.device = _current.context = device
 
 
 def memGetInfo():
@@ -90,6 +96,7 @@ def getDeviceProperties(device):
 
 def malloc(size):
     _called("malloc", size)
+    _context()
     if size > memory_bytes - _memory.in_use():
         raise CUDARuntimeError(2)
     return _memory.allocate(size)
@@ -128,6 +135,7 @@ def memsetAsync(ptr, value, size, stream):
 
 def streamCreateWithFlags(flags):
     _called("streamCreateWithFlags", flags)
+    _context()
     made = Stream()
     _streams[made.ptr] = made
     return made.ptr

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Functions of one float that post operations have.
+ *
+ * The arithmetic is the CPU kernels' (native/kernels/eltwise.h, native/simd/math_f32.h), operation by operation with
+ * fused products: a test holds both to the same bits. No function is called, so nothing is spilled around one.
+ */
+#ifndef ACLPY_CUDA_ELTWISE_H
+#define ACLPY_CUDA_ELTWISE_H
+
+#include "portable.h"
+
+/* The second of both where they do not compare: NaN passes where it is the second. */
+__device__ inline float above(float a, float b) { return a > b ? a : b; }
+__device__ inline float below(float a, float b) { return a < b ? a : b; }
+__device__ inline float size_of(float x) { return from_bits(bits_of(x) & 0x7fffffffu); }
+__device__ inline float not_a_number() { return from_bits(0x7fc00000u); }
+
+/* p * 2^n in two exact halves, n from the low bits of 1.5 * 2^23 + n: results round once. */
+__device__ inline float times_power(float p, float shifted) {
+  const int n = (int)(bits_of(shifted) - 0x4b400000u), half = n / 2;
+  return p * from_bits((u32)(half + 127) << 23) * from_bits((u32)(n - half + 127) << 23);
+}
+
+/* e^r, |r| <= ln(2)/2 */
+__device__ inline float exp_near(float r) {
+  float p = 0x1.6ae720p-10f;
+  p = fmaf(p, r, 0x1.126792p-7f);
+  p = fmaf(p, r, 0x1.555822p-5f);
+  p = fmaf(p, r, 0x1.55541ap-3f);
+  p = fmaf(p, r, 0x1.fffffcp-2f);
+  p = fmaf(p, r, 1.0f);
+  return fmaf(p, r, 1.0f);
+}
+__device__ inline float exp_bounded(float x) {
+  const float shifted = fmaf(x, 0x1.715476p+0f, 0x1.8p23f), n = shifted - 0x1.8p23f;
+  return times_power(exp_near(fmaf(-n, 0x1.62e43p-1f, x)), shifted);
+}
+__device__ inline float exp_negative(float x) { return exp_bounded(above(-104.0f, x)); }
+__device__ inline float exp_any(float x) { return exp_bounded(below(89.0f, above(-104.0f, x))); }
+
+/* e^x - 1, x <= 88: 2^n (e^r - 1) + (2^n - 1) */
+__device__ inline float exp_less_one(float x) {
+  x = above(-104.0f, x);
+  const float shifted = fmaf(x, 0x1.715476p+0f, 0x1.8p23f), n = shifted - 0x1.8p23f;
+  const float r = fmaf(-n, 0x1.0bfbe8p-15f, fmaf(-n, 0x1.62ep-1f, x));
+  float q = 0x1.6beb2ap-10f;
+  q = fmaf(q, r, 0x1.122d00p-7f);
+  q = fmaf(q, r, 0x1.555680p-5f);
+  q = fmaf(q, r, 0x1.5554aap-3f);
+  q = fmaf(q, r, 0x1.fffffep-2f);
+  const float p = fmaf(q * r, r, r), scale = times_power(1.0f, shifted);
+  return fmaf(p, scale, scale - 1.0f);
+}
+
+/* Up to 1 x + x^3 P(x^2), beyond (e^2a - 1) / (e^2a + 1), a = |x|. */
+__device__ inline float tanh_any(float x) {
+  const float size = size_of(x);
+  if (size > 1.0f) {
+    const float a = below(10.0f, size), e = exp_less_one(a + a), y = e / (e + 2.0f);
+    return x < 0.0f ? 0.0f - y : y;
+  }
+  const float u = x * x;
+  float p = -0x1.77dcb2p-12f;
+  p = fmaf(p, u, 0x1.2da4c0p-9f);
+  p = fmaf(p, u, -0x1.0460b0p-7f);
+  p = fmaf(p, u, 0x1.60098cp-6f);
+  p = fmaf(p, u, -0x1.b96222p-5f);
+  p = fmaf(p, u, 0x1.110be2p-3f);
+  p = fmaf(p, u, -0x1.55553cp-2f);
+  return fmaf(x * u, p, x);
+}
+
+/* ln(1 + f), f in [sqrt(1/2) - 1, sqrt(2) - 1] */
+__device__ inline float log_near(float f) {
+  float p = -0x1.38b4ccp-4f;
+  p = fmaf(p, f, 0x1.055b46p-3f);
+  p = fmaf(p, f, -0x1.0d8552p-3f);
+  p = fmaf(p, f, 0x1.22da22p-3f);
+  p = fmaf(p, f, -0x1.547244p-3f);
+  p = fmaf(p, f, 0x1.99a008p-3f);
+  p = fmaf(p, f, -0x1.000228p-2f);
+  p = fmaf(p, f, 0x1.555554p-2f);
+  return fmaf(fmaf(p, f, -0.5f), f * f, f);
+}
+
+/* ln(1 + e^x): up to 1 x/2 + an even function; beyond, of e = e^-|x|, halved where 1 + e > sqrt(2). */
+__device__ inline float soft_plus(float x) {
+  const float size = size_of(x);
+  if (size > 1.0f) {
+    const float e = exp_negative(-size);
+    const bool halved = e > 0x1.a8279ap-2f;
+    const float f = halved ? (e - 1.0f) * 0.5f : e;
+    return above(x, 0.0f) + (log_near(f) + (halved ? 0x1.62e43p-1f : 0.0f));
+  }
+  const float u = x * x;
+  float p = -0x1.6bce6ep-16f;
+  p = fmaf(p, u, 0x1.680218p-12f);
+  p = fmaf(p, u, -0x1.553e9ep-8f);
+  p = fmaf(p, u, 0x1.ffffd4p-4f);
+  p = fmaf(p, u, 0x1.62e430p-1f);
+  return fmaf(x, 0.5f, p);
+}
+
+/* 1 + erf(x): up to 0.72 1 + x Q(x^2), beyond by erfc(a) = e^(-a^2) t P(t), t = 1 / (1 + a/2). */
+__device__ inline float one_plus_erf(float x) {
+  const float size = size_of(x);
+  if (size > 0.72f) {
+    const float a = below(11.0f, size), t = 1.0f / fmaf(a, 0.5f, 1.0f);
+    float p = 0x1.3535e2p-7f;
+    p = fmaf(p, t, -0x1.bb2ae8p-4f);
+    p = fmaf(p, t, 0x1.941024p-2f);
+    p = fmaf(p, t, -0x1.406feep-1f);
+    p = fmaf(p, t, 0x1.8b5270p-2f);
+    p = fmaf(p, t, -0x1.4904a0p-4f);
+    p = fmaf(p, t, 0x1.c1e3f2p-3f);
+    p = fmaf(p, t, 0x1.eb26b2p-3f);
+    p = fmaf(p, t, 0x1.218306p-2f);
+    p = fmaf(p, t, 0x1.20d720p-2f);
+    const float complement = p * t * exp_negative(-(a * a));
+    return x > 0.0f ? 2.0f - complement : complement;
+  }
+  const float u = x * x;
+  float p = -0x1.673ee8p-11f;
+  p = fmaf(p, u, 0x1.500326p-8f);
+  p = fmaf(p, u, -0x1.b7bfd0p-6f);
+  p = fmaf(p, u, 0x1.ce2bccp-4f);
+  p = fmaf(p, u, -0x1.81273ep-2f);
+  p = fmaf(p, u, 0x1.20dd74p+0f);
+  return fmaf(p, x, 1.0f);
+}
+
+/* s / (1 + e^-x) */
+__device__ inline float gated(float s, float x) { return s / (1.0f + exp_any(-x)); }
+/* 2 sqrt(2/pi) (s + 0.044715 s^3): 1 + tanh(z) = 2 / (1 + e^-2z). */
+__device__ inline float gelu_argument(float s) { return 0x1.988454p+0f * s * fmaf(s * s, 0.044715f, 1.0f); }
+/* tanh(ln(1 + u)) = u (u + 2) / (u (u + 2) + 2), u = e^s; beyond 20 it is 1. */
+__device__ inline float mish_of(float s) {
+  const float u = exp_any(below(20.0f, s)), w = u * (u + 2.0f);
+  return s > 20.0f ? s : s * (w / (w + 2.0f));
+}
+__device__ inline float elu_of(float s, float alpha) { return s > 0.0f ? s : alpha * exp_less_one(below(0.0f, s)); }
+__device__ inline float unit_of(float x) { return x <= 0.0f ? 0.0f : x >= 1.0f ? 1.0f : x; }
+/* To nearest even: from 2^23 on every float is an integer. */
+__device__ inline float round_of(float s) {
+  const float size = size_of(s), rounded = size < 0x1p23f ? (size + 0x1p23f) - 0x1p23f : size;
+  return s == s ? from_bits(bits_of(rounded) | (bits_of(s) & 0x80000000u)) : s;
+}
+
+/* x = (1 + f) 2^e, 1 + f in [sqrt(1/2), sqrt(2)), x positive; subnormals are scaled up. Returns e. */
+__device__ inline float split(float x, float *f) {
+  const bool tiny = x < 0x1p-126f;
+  const u32 moved = bits_of(tiny ? x * 0x1p24f : x) - 0x3f3504f3u; /* counted from sqrt(1/2) */
+  *f = from_bits((moved & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
+  return (float)((int)moved >> 23) - (tiny ? 24.0f : 0.0f);
+}
+__device__ inline float log_of(float s) {
+  float f;
+  const float k = split(s, &f), edge = s == 0.0f ? -ACLPY_INFINITY : not_a_number();
+  const float of_s = fmaf(k, 0x1.62ep-1f, fmaf(k, 0x1.0bfbe8p-15f, log_near(f)));
+  return s > 0.0f ? (s < ACLPY_INFINITY ? of_s : s) : edge;
+}
+
+/* a^y, a positive and finite: 2^(y (e + log2(1 + f))) with the logarithm in two floats, s = f / (2 + f), its
+ * remainder, and the odd series of 2 atanh(s) / ln 2. */
+__device__ inline float power_of(float a, float y) {
+  float f;
+  const float e = split(a, &f), g = f + 2.0f, rest = f - (g - 2.0f), inverse = 1.0f / g;
+  const float s = f * inverse, q = s * s, low = fmaf(-s, rest, fmaf(-s, g, f)) * inverse;
+  float p = 0x1.5c679ep-2f;
+  p = fmaf(p, q, 0x1.a59614p-2f);
+  p = fmaf(p, q, 0x1.277768p-1f);
+  p = fmaf(p, q, 0x1.ec709ep-1f);
+  const float slope = 0x1.715476p+1f, high = slope * s;
+  const float tail = fmaf(s * q, p, fmaf(slope, low, 0x1.4ae0c0p-25f * s)), top = e + high;
+  const float under = (high - (top - e)) + (tail - fmaf(-slope, s, high));
+  const float h = top + under, l = under - (h - top), t = y * h;
+  /* Where the power is 0 or infinite anyway, what is left of an infinite product would be no number. */
+  const float left = size_of(t) > 160.0f ? 0.0f : y * l - fmaf(-y, h, t);
+  const float x = below(160.0f, above(-160.0f, t)), shifted = x + 0x1.8p23f, n = shifted - 0x1.8p23f;
+  const float r = (x - n) + left;
+  float z = 0x1.41fa9cp-13f;
+  z = fmaf(z, r, 0x1.5f4010p-10f);
+  z = fmaf(z, r, 0x1.3b2d52p-7f);
+  z = fmaf(z, r, 0x1.c6aee6p-5f);
+  z = fmaf(z, r, 0x1.ebfbdcp-3f);
+  z = fmaf(z, r, 0x1.62e430p-1f);
+  return times_power(fmaf(z, r, 1.0f), shifted);
+}
+/* The edges that C's pow has; r is |s|^y elsewhere. Of a negative base, only -0 and -inf have powers that are not
+ * integral. */
+__device__ inline float power_edges(float s, float r, float y) {
+  const bool whole = size_of(y) < 0x1p24f, integral = whole ? (float)(int)y == y : y == y;
+  const bool odd = whole && integral && ((int)y & 1) != 0;
+  const float a = size_of(s);
+  if (a == 0.0f) r = y > 0.0f ? 0.0f : y < 0.0f ? ACLPY_INFINITY : not_a_number();
+  if (a == ACLPY_INFINITY) r = y > 0.0f ? ACLPY_INFINITY : y < 0.0f ? 0.0f : not_a_number();
+  if (a == 1.0f) r = 1.0f;
+  if (s != s) return s;
+  if ((bits_of(s) & 0x80000000u) == 0) return r;
+  return odd ? -r : integral || a == 0.0f || a == ACLPY_INFINITY ? r : not_a_number();
+}
+/* alpha s^y; what a few correctly rounded operations give is taken from them. */
+__device__ inline float pow_of(float s, float alpha, float y) {
+  if (y == 0.0f) return alpha;
+  if (y == 1.0f) return alpha * s;
+  if (y == 2.0f) return alpha * (s * s);
+  if (y == -1.0f) return alpha * (1.0f / s);
+  if (y == 3.0f) return alpha * (s * s * s);
+  const float size = size_of(s);
+  if (y == 0.5f || y == 1.5f) { /* C's pow takes the roots of -0 and -inf as of 0 and inf */
+    const float root = sqrtf(s == -ACLPY_INFINITY ? size : s) + 0.0f;
+    return alpha * (y == 0.5f ? root : size * root);
+  }
+  const float inside = size > 0.0f && size < ACLPY_INFINITY ? size : 1.0f;
+  return alpha * power_edges(s, power_of(inside, y), y);
+}
+
+#endif
