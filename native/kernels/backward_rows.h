@@ -95,12 +95,32 @@ ACLPY_INLINE double FN(row_sum)(const STORED *g, const STORED *y, int64_t n, int
   return sum;
 }
 
+/* Writes four vectors of `out` from element `at` on, where that many are left; returns where it ended. */
+ACLPY_INLINE int64_t FN(out_quad)(const STORED *g, const STORED *y, STORED *out, int64_t at, int64_t n, VEC high,
+                                  VEC low, int logarithm, int streaming) {
+  if (at + 4 * LANES > n) return at;
+  VEC v[4];
+  for (int k = 0; k < 4; ++k) {
+    v[k] = FN(result)(LD(g + at + k * LANES), LD(y + at + k * LANES), high, low, logarithm);
+  }
+  if (streaming) {
+    NT4(out + at, v);
+  } else {
+    ST4(out + at, v);
+  }
+  return at + 4 * LANES;
+}
+
 ACLPY_INLINE void FN(row_out)(const STORED *g, const STORED *y, STORED *out, int64_t n, FN(total) sum, int logarithm,
                               int streaming) {
   const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
-#define FULL_(i) FN(result)(LD(g + (i)), LD(y + (i)), high, low, logarithm)
-#define PART_(i, m) FN(result)(LDN(g + (i), m, 0), LDN(y + (i), m, 0), high, low, logarithm)
-  ACLPY_MAP(out, n, streaming, FULL_, PART_);
+  int64_t at = 0;
+  if (!streaming) {
+    for (; at + 4 * LANES <= n;) at = FN(out_quad)(g, y, out, at, n, high, low, logarithm, 0);
+  }
+#define FULL_(i) FN(result)(LD(g + at + (i)), LD(y + at + (i)), high, low, logarithm)
+#define PART_(i, m) FN(result)(LDN(g + at + (i), m, 0), LDN(y + at + (i), m, 0), high, low, logarithm)
+  ACLPY_MAP(out + at, n - at, streaming, FULL_, PART_);
 #undef FULL_
 #undef PART_
 }
@@ -119,22 +139,6 @@ ACLPY_INLINE FN(operands) FN(operands_of)(const aclpy_geometry *geometry, const 
   p.out = (STORED *)args->addr[2];
   p.streaming = geometry->streaming && args->addr[0] != args->addr[2] && args->addr[1] != args->addr[2];
   return p;
-}
-
-/* Writes four vectors of `out` from element `at` on, where that many are left; returns where it ended. */
-ACLPY_INLINE int64_t FN(out_quad)(const STORED *g, const STORED *y, STORED *out, int64_t at, int64_t n, VEC high,
-                                  VEC low, int logarithm, int streaming) {
-  if (at + 4 * LANES > n) return at;
-  for (int k = 0; k < 4; ++k) {
-    const int64_t i = at + k * LANES;
-    const VEC v = FN(result)(LD(g + i), LD(y + i), high, low, logarithm);
-    if (streaming) {
-      NT(out + i, v);
-    } else {
-      ST(out + i, v);
-    }
-  }
-  return at + 4 * LANES;
 }
 
 /* Row `at` is written while the sum of the row behind it is made, so that reading and writing overlap. The sum has
@@ -170,7 +174,7 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(opera
                                   int logarithm, int streaming) {
   const int64_t n = geometry->n, *pitch = geometry->pitch, last = end - 1;
   if (begin >= end) return;
-  if (!streaming && n * (int64_t)sizeof(STORED) >= ACLPY_ROW_LONG_BYTES) {
+  if (!streaming && (geometry->far || n * (int64_t)sizeof(STORED) >= ACLPY_ROW_LONG_BYTES)) {
     for (int64_t i = begin; i < end; ++i) {
       const STORED *g = p->g + i * pitch[0], *y = p->y + i * pitch[1];
       const double one = FN(row_sum)(g, y, n, logarithm);

@@ -28,6 +28,7 @@ enum { ACLPY_SCRATCH_MAX = 512 * 1024, ACLPY_SCRATCH_GOOD = 256 * 1024 };
 typedef struct aclpy_geometry {
   int mode;
   int streaming; /* write past the caches */
+  int far;       /* the operands lie beyond the second-level caches */
   int64_t bytes; /* moved by the launch */
   int64_t outer, n, inner;
   int64_t group;   /* real rows in a virtual row */
@@ -81,6 +82,12 @@ ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t bytes, int64_
   g->chunk = g->group > 1 ? 1024 : ACLPY_CHUNK_ELEMENTS / g->stride;
 }
 
+/* Where `bytes` lie, the whole problem's. */
+ACLPY_INLINE void aclpy_geometry_caches_(aclpy_geometry *g, int64_t bytes) {
+  g->streaming = bytes > aclpy_cache_bytes_last_level();
+  g->far = bytes > 4 * aclpy_cache_bytes_l2(); /* several cores have one each */
+}
+
 /* Returns 0, or -1 where the parameters make no sense. `held`: tiles a thread holds in scratch at once; `tensors`: how
  * many the kernel moves (for the cache decision). */
 ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t held,
@@ -98,7 +105,7 @@ ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, i
     return -1;
   }
   g->bytes = bytes;
-  g->streaming = bytes > aclpy_cache_bytes_last_level();
+  aclpy_geometry_caches_(g, bytes);
   if (g->inner == 1) {
     aclpy_geometry_rows_(g, real_bytes, held);
   } else {
@@ -125,7 +132,7 @@ ACLPY_INLINE int aclpy_geometry_pitched(aclpy_geometry *g, const int64_t *params
 
 /* What `run` knows and `plan` does not: the problem may be larger than this launch. */
 ACLPY_INLINE void aclpy_geometry_whole(aclpy_geometry *g, const aclpy_kernel_args *args) {
-  g->streaming = aclpy_whole_bytes(args, g->bytes) > aclpy_cache_bytes_last_level();
+  aclpy_geometry_caches_(g, aclpy_whole_bytes(args, g->bytes));
 }
 
 /* Rows of virtual row `row` that exist, times inner: the last virtual row may be short. */

@@ -121,10 +121,12 @@ ACLPY_INLINE VEC FN(pending_at)(const FN(pending) * p, int64_t i, int logarithm)
 ACLPY_INLINE void FN(pending_quad)(FN(pending) * p, int logarithm) {
   const int64_t i = p->at;
   if (p->y == NULL || i + 4 * LANES > p->n) return;
+  VEC v[4];
+  for (int k = 0; k < 4; ++k) v[k] = FN(pending_at)(p, i + k * LANES, logarithm);
   if (p->streaming) {
-    for (int k = 0; k < 4; ++k) NT(p->y + i + k * LANES, FN(pending_at)(p, i + k * LANES, logarithm));
+    NT4(p->y + i, v);
   } else {
-    for (int k = 0; k < 4; ++k) ST(p->y + i + k * LANES, FN(pending_at)(p, i + k * LANES, logarithm));
+    ST4(p->y + i, v);
   }
   p->at = i + 4 * LANES;
 }

@@ -100,7 +100,7 @@ ACLPY_INLINE v32 aclpy_bf16_unpack_(__m256i h) {
                        0x00070007, 0x00060006, 0x00050005, 0x00040004, 0x00030003, 0x00020002, 0x00010001, 0);
   return _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xaaaaaaaau, to, _mm512_castsi256_si512(h)));
 }
-/* Not the AVX-512-BF16 instruction: that one flushes subnormals to zero, and with a test for them is no faster. */
+/* Not the AVX-512-BF16 instruction: that one flushes subnormals to zero; see quads.h. */
 ACLPY_INLINE __m256i aclpy_bf16_pack_(v32 v) {
   const __m512i bits = _mm512_castps_si512(v);
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));

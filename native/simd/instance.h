@@ -52,6 +52,8 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define ST ACLPY_PASTE2(st_, ACLPY_T)
 #define STN ACLPY_PASTE2(stn_, ACLPY_T)
 #define NT ACLPY_PASTE2(nt_, ACLPY_T)
+#define ST4 ACLPY_PASTE2(st4_, ACLPY_T)
+#define NT4 ACLPY_PASTE2(nt4_, ACLPY_T)
 #define LDNR ACLPY_PASTE2(ACLPY_LDNR_, ACLPY_T)
 #define STNR ACLPY_PASTE2(ACLPY_STNR_, ACLPY_T)
 #define PLAIN ACLPY_PASTE2(ACLPY_PLAIN_, ACLPY_T)

@@ -11,6 +11,8 @@
 #undef ST
 #undef STN
 #undef NT
+#undef ST4
+#undef NT4
 #undef LDNR
 #undef STNR
 #undef PLAIN

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * st4_<t>, nt4_<t>: four vectors to memory, stored (or streamed: aligned to a line) as by st_<t> and nt_<t>.
+ *
+ * Where the processor has AVX-512-BF16, four vectors of bfloat16 take 8 instructions instead of 32. That conversion
+ * turns subnormals to zero, so a zero among the results sends for a look at the arguments.
+ */
+#ifndef ACLPY_SIMD_QUADS_H
+#define ACLPY_SIMD_QUADS_H
+
+#define ACLPY_QUAD_(t, stored, vec)                                \
+  ACLPY_INLINE void st4_##t(stored *p, const vec *v) {             \
+    for (int k = 0; k < 4; ++k) st_##t(p + k * vec##_LANES, v[k]); \
+  }                                                                \
+  ACLPY_INLINE void nt4_##t(stored *p, const vec *v) {             \
+    for (int k = 0; k < 4; ++k) nt_##t(p + k * vec##_LANES, v[k]); \
+  }
+ACLPY_QUAD_(f32, float, v32)
+ACLPY_QUAD_(f16, uint16_t, v32)
+ACLPY_QUAD_(f64, double, v64)
+
+#if ACLPY_ISA_RANK == 3
+/* As text, so that a compiler that may not use AVX-512-BF16 by itself takes it. */
+ACLPY_INLINE __m512i aclpy_bf16_pair_(v32 low, v32 high) {
+  __m512i both;
+  __asm__("vcvtne2ps2bf16 %1, %2, %0" : "=v"(both) : "v"(low), "v"(high));
+  return both;
+}
+ACLPY_INLINE int aclpy_subnormal_(const v32 *v) {
+  enum { DENORMAL = 0x20 };
+  const __mmask16 a = _mm512_fpclass_ps_mask(v[0], DENORMAL) | _mm512_fpclass_ps_mask(v[1], DENORMAL);
+  const __mmask16 b = _mm512_fpclass_ps_mask(v[2], DENORMAL) | _mm512_fpclass_ps_mask(v[3], DENORMAL);
+  return (a | b) != 0;
+}
+/* Whether `low` and `high` hold the four vectors rounded. */
+ACLPY_INLINE int aclpy_bf16_quad_(const v32 *v, __m512i *low, __m512i *high) {
+  if (!ACLPY_LIKELY(__builtin_cpu_supports("avx512bf16"))) return 0;
+  const __m512i size = _mm512_set1_epi16(0x7fff);
+  *low = aclpy_bf16_pair_(v[0], v[1]);
+  *high = aclpy_bf16_pair_(v[2], v[3]);
+  const __mmask32 zero = _mm512_testn_epi16_mask(*low, size) | _mm512_testn_epi16_mask(*high, size);
+  return ACLPY_LIKELY(zero == 0) || !aclpy_subnormal_(v);
+}
+ACLPY_INLINE void st4_bf16(uint16_t *p, const v32 *v) {
+  __m512i low, high;
+  if (ACLPY_LIKELY(aclpy_bf16_quad_(v, &low, &high))) {
+    _mm512_storeu_si512(p, low);
+    _mm512_storeu_si512(p + 2 * v32_LANES, high);
+    return;
+  }
+  for (int k = 0; k < 4; ++k) st_bf16(p + k * v32_LANES, v[k]);
+}
+ACLPY_INLINE void nt4_bf16(uint16_t *p, const v32 *v) {
+  __m512i low, high;
+  if (ACLPY_LIKELY(aclpy_bf16_quad_(v, &low, &high))) {
+    _mm512_stream_si512((__m512i *)(void *)p, low);
+    _mm512_stream_si512((__m512i *)(void *)(p + 2 * v32_LANES), high);
+    return;
+  }
+  for (int k = 0; k < 4; ++k) nt_bf16(p + k * v32_LANES, v[k]);
+}
+#else
+ACLPY_QUAD_(bf16, uint16_t, v32)
+#endif
+#undef ACLPY_QUAD_
+
+#endif
