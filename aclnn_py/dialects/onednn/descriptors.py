@@ -111,7 +111,7 @@ class memory_desc:
         """Elements of the memory behind it, gaps included."""
         if self.is_empty or not self.strides:
             return 0
-        return max(1, *(size * step for size, step in zip(self.dims, self.strides, strict=True)))
+        return max([1, *(size * step for size, step in self._axes if size > 1)])
 
     def get_size(self) -> int:
         """Bytes a memory object of this descriptor needs; 0 where there is no layout yet."""
@@ -123,14 +123,25 @@ class memory_desc:
     @cached_property
     def order(self) -> tuple[int, ...]:
         """Axes from the slowest to the fastest."""
-        return tuple(sorted(range(self.ndims), key=lambda axis: (-self.strides[axis], axis)))
+        fastest = sorted((step, size, axis) for axis, (size, step) in enumerate(self._axes))
+        return tuple(axis for _, _, axis in reversed(fastest))
+
+    @property
+    def _axes(self) -> zip[tuple[int, int]]:
+        return zip(self.dims, self.strides, strict=True)
+
+    def in_order_of(self, other: memory_desc) -> memory_desc:
+        """What ``any`` becomes beside `other`: dense, its axes in the other's order."""
+        return memory_desc(self.dims, self.data_type, _dense_strides(self.dims, other.order))
 
     def with_layout_of(self, other: memory_desc) -> memory_desc:
-        """What ``any`` becomes: the same tensor, laid out as `other` is."""
-        if self.dims == other.dims and not other.has_repeated_elements:
-            return memory_desc(self.dims, self.data_type, other.strides)
-        order = tuple(range(self.ndims)) if other.has_repeated_elements else other.order
-        return memory_desc(self.dims, self.data_type, _dense_strides(self.dims, order))
+        """What ``any`` becomes in a backward pass: the other's layout, gaps included.
+
+        Repeated elements are not taken over: a gradient has a place for each.
+        """
+        if self.dims != other.dims or other.has_repeated_elements:
+            return self.in_order_of(other)
+        return memory_desc(self.dims, self.data_type, other.strides)
 
     @property
     def row(self) -> DType:

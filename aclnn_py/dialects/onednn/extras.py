@@ -152,4 +152,4 @@ def _single(kind: data_type, *, on_host: bool) -> memory_desc:
 
 
 def _definite(desc: memory_desc, dst: memory_desc) -> memory_desc:
-    return desc.with_layout_of(dst) if desc.format_kind is format_kind.any else desc
+    return desc.in_order_of(dst) if desc.format_kind is format_kind.any else desc

@@ -59,7 +59,7 @@ class softmax_forward(primitive):
         src_desc : memory_desc
             With a definite layout.
         dst_desc : memory_desc
-            Of the same dimensions; ``any`` takes the layout of src.
+            Of the same dimensions; ``any`` becomes dense in the order of src's axes.
         axis : int
             0 <= axis < rank.
         attr : primitive_attr, optional
@@ -90,7 +90,7 @@ class softmax_forward(primitive):
             self._axis = checks.check_axis(name, axis, dst_desc)
             checks.check_not_any(name, "src_desc", src_desc)
             checks.check_known(name, {"src_desc": src_desc, "dst_desc": dst_desc})
-            dst = _definite(dst_desc, src_desc)
+            dst = dst_desc.in_order_of(src_desc) if _takes(dst_desc, src_desc) else dst_desc
             self._attr = checks.attributes_of(name, attr)
             attr_checks.check_forward(name, self._attr, on, src_desc, dst)
             checks.check_shapes(name, on, {"src": src_desc, "dst": dst}, "dst")
@@ -125,7 +125,7 @@ class softmax_backward(primitive):
         algorithm : algorithm
             softmax_accurate, or softmax_log: then dst holds log-probabilities.
         diff_src_desc, diff_dst_desc : memory_desc
-            Gradients; ``any`` takes the layout of diff_dst, and of dst.
+            Gradients; ``any`` takes the layout of diff_dst, and of dst, gaps included.
         dst_desc : memory_desc
             The forward result, with a definite layout and the type of diff_dst.
         axis : int
@@ -167,8 +167,8 @@ class softmax_backward(primitive):
             self._axis = checks.check_axis(name, axis, dst_desc)
             checks.check_not_any(name, "dst_desc", dst_desc)
             checks.check_known(name, given)
-            diff_dst = _definite(diff_dst_desc, dst_desc)
-            diff_src = _definite(diff_src_desc, diff_dst)
+            diff_dst = _laid_out(diff_dst_desc, dst_desc)
+            diff_src = _laid_out(diff_src_desc, diff_dst)
             self._attr = checks.attributes_of(name, attr)
             attr_checks.check_backward(name, self._attr)
             descs = {"dst": dst_desc, "diff_dst": diff_dst, "diff_src": diff_src}
@@ -193,10 +193,14 @@ class softmax_backward(primitive):
             return self.query_md(DNNL_ARG_DIFF_SRC)
 
 
-def _definite(desc: memory_desc, giver: memory_desc) -> memory_desc:
-    """`desc` with the layout of `giver` where it has none and could take that one."""
-    takes = giver.format_kind is format_kind.blocked and giver.ndims == desc.ndims
-    return desc.with_layout_of(giver) if desc.format_kind is format_kind.any and takes else desc
+def _laid_out(desc: memory_desc, giver: memory_desc) -> memory_desc:
+    return desc.with_layout_of(giver) if _takes(desc, giver) else desc
+
+
+def _takes(desc: memory_desc, giver: memory_desc) -> bool:
+    """Whether `desc` has no layout yet and could take that of `giver`."""
+    fits = giver.format_kind is format_kind.blocked and giver.ndims == desc.ndims
+    return desc.format_kind is format_kind.any and fits
 
 
 def _no_types(function: str, engine: engine_description, got: str) -> None:
