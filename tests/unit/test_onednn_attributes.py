@@ -314,6 +314,13 @@ def test_other_post_ops(bench, call):
         forward(bench.engine, ops_of(call))
 
 
+def test_kinds_come_before_operands(bench):
+    """As in oneDNN 3.13: an operand that would be invalid_arguments is not looked at."""
+    f64 = ("append_binary", ALG.binary_mul, md(SHAPE, "f64"))
+    with refused("unimplemented", r"post_ops\[1\]"):
+        forward(bench.engine, ops_of(f64, ("append_sum",)))
+
+
 @pytest.mark.parametrize(
     ("operand", "status"),
     [

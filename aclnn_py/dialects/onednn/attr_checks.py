@@ -71,18 +71,18 @@ def check_forward(
     _check_scales(function, attr, engine, src, dst)
     _check_dropout(function, attr, engine, dst)
     for index, entry in enumerate(attr.post_ops):
-        name = f"attr.post_ops[{index}]"
         if isinstance(entry, other_entry):
             _unsupported(
                 function,
-                name,
+                f"attr.post_ops[{index}]",
                 "is of a kind that softmax does not take",
                 entry.kind,
                 "eltwise or binary",
                 "express it with append_eltwise() or append_binary()",
             )
+    for index, entry in enumerate(attr.post_ops):  # operands of any are looked at last
         if isinstance(entry, binary_entry):
-            _check_binary(function, name, entry, engine, dst)
+            _check_binary(function, f"attr.post_ops[{index}]", entry, engine, dst)
 
 
 def _check_modes(function: str, attr: Attributes) -> None:
