@@ -31,6 +31,7 @@ _CALLS = (
     "synchronise (idle)",
     "record (idle)",
     "enqueue (busy)",
+    "oneDNN execute and wait",
     "empty function",
 )
 _WARM = 50
@@ -42,6 +43,7 @@ def main() -> int:
     """Count in a child process for each call; 1 where that is not possible."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--python", default=sys.executable, help="the interpreter to run")
+    parser.add_argument("--only", choices=_CALLS, help="one call")
     parser.add_argument("--child", choices=_CALLS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
@@ -56,7 +58,7 @@ def main() -> int:
             print(f"benchmarks: {error}", file=sys.stderr)
             return 1
         empty = sum(all_ for all_, _ in _count(counter, options.python, _CALLS[-1]).values())
-        for call in _CALLS:
+        for call in [options.only] if options.only else _CALLS:
             found = _count(counter, options.python, call)
             total, locked = (sum(pair[i] for pair in found.values()) for i in range(2))
             parts = ", ".join(f"{name} {pair[0]:.0f}" for name, pair in found.items())
@@ -120,6 +122,7 @@ def _calls() -> dict[str, Callable[[], object]]:
     repeatable = plan(x, -1, out)[1]
     acl.aclSetAclOpExecutorRepeatable(repeatable)
     event = stream.record()
+    execute, wait, primitive_stream, arguments = _primitive()
 
     def cycle() -> None:
         size, executor = plan(x, -1, out)
@@ -129,6 +132,10 @@ def _calls() -> dict[str, Callable[[], object]]:
     def again() -> None:
         run(None, 0, repeatable, stream)
         synchronize()
+
+    def primitive() -> None:
+        execute(primitive_stream, arguments)
+        wait()
 
     def nothing() -> None:
         pass
@@ -140,8 +147,25 @@ def _calls() -> dict[str, Callable[[], object]]:
         "synchronise (idle)": synchronize,
         "record (idle)": lambda: stream.record(event),
         "enqueue (busy)": lambda: run(None, 0, repeatable, busy),
+        "oneDNN execute and wait": primitive,
         "empty function": nothing,
     }
+
+
+def _primitive() -> Any:
+    from aclnn_py.dialects import onednn as dnnl  # noqa: PLC0415  # in the child only
+
+    engine = dnnl.engine(dnnl.engine_kind.cpu, 0)
+    stream, desc = dnnl.stream(engine), dnnl.memory_desc((8, 32), dnnl.data_type.f32, "ab")
+    kinds = dnnl.prop_kind.forward_inference, dnnl.algorithm.softmax_accurate
+    softmax = dnnl.softmax_forward(
+        dnnl.softmax_forward.primitive_desc(engine, *kinds, desc, desc, 1)
+    )
+    memory = {
+        dnnl.DNNL_ARG_SRC: dnnl.memory(desc, engine),
+        dnnl.DNNL_ARG_DST: dnnl.memory(desc, engine),
+    }
+    return softmax.execute, stream.wait, stream, memory
 
 
 if __name__ == "__main__":

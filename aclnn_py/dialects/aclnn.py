@@ -61,6 +61,8 @@ def _build(spec: OpSpec) -> tuple[Any, Any]:
         f"{spec.planner}({params})\n--\n\n{phase_one_doc(spec)}",
         __name__,
         kinds,
+        tuple(param.name for param in spec.params),
+        (),
         door.plans,
         scope[spec.planner],
         fail_last,

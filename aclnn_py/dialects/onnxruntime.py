@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from aclnn_py.core.device import Device
 from aclnn_py.dialects.onnx_errors import OrtError, OrtStatus, refusal_text
+from aclnn_py.dialects.onnxruntime_calls import functions
 from aclnn_py.dialects.onnxruntime_grad import CPU, PROVIDERS, GradOperator
 
 if TYPE_CHECKING:
@@ -52,14 +53,10 @@ OPERATORS: Final = {
     )
 }
 
-SoftmaxGradGetWorkspaceSize = OPERATORS["SoftmaxGrad"].get_workspace_size
-SoftmaxGrad = OPERATORS["SoftmaxGrad"].execute
-SoftmaxGrad_13GetWorkspaceSize = OPERATORS["SoftmaxGrad_13"].get_workspace_size
-SoftmaxGrad_13 = OPERATORS["SoftmaxGrad_13"].execute
-LogSoftmaxGradGetWorkspaceSize = OPERATORS["LogSoftmaxGrad"].get_workspace_size
-LogSoftmaxGrad = OPERATORS["LogSoftmaxGrad"].execute
-LogSoftmaxGrad_13GetWorkspaceSize = OPERATORS["LogSoftmaxGrad_13"].get_workspace_size
-LogSoftmaxGrad_13 = OPERATORS["LogSoftmaxGrad_13"].execute
+SoftmaxGradGetWorkspaceSize, SoftmaxGrad = functions(OPERATORS["SoftmaxGrad"])
+SoftmaxGrad_13GetWorkspaceSize, SoftmaxGrad_13 = functions(OPERATORS["SoftmaxGrad_13"])
+LogSoftmaxGradGetWorkspaceSize, LogSoftmaxGrad = functions(OPERATORS["LogSoftmaxGrad"])
+LogSoftmaxGrad_13GetWorkspaceSize, LogSoftmaxGrad_13 = functions(OPERATORS["LogSoftmaxGrad_13"])
 
 
 def run(

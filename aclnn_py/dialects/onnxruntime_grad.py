@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from aclnn_py.core.spec import OpSpec
     from aclnn_runtime import Buffer, Stream
 
-__all__ = ["CPU", "PROVIDERS", "GradOperator"]
+__all__ = ["CPU", "PROVIDERS", "GradOperator", "translated"]
 
 CPU: Final = "CPUExecutionProvider"
 #: Element types of each execution provider's kernels. All of them run on this machine's CPU; the
@@ -118,7 +118,7 @@ class GradOperator:
         try:
             return operator(self.spec.key).get_workspace_size(list(tensors.values()), attributes)
         except AclnnError as error:
-            raise _translated(error) from error
+            raise translated(error) from error
 
     def execute(
         self,
@@ -138,7 +138,7 @@ class GradOperator:
         try:
             operator(self.spec.key).execute(workspace, workspaceSize, executor, stream)
         except AclnnError as error:
-            raise _translated(error) from error
+            raise translated(error) from error
 
     def explain(
         self,
@@ -281,7 +281,7 @@ class GradOperator:
         raise OrtError(text, status=status, operator=self.op_type, argument=argument, hint=fix)
 
 
-def _translated(error: AclnnError) -> OrtError:
+def translated(error: AclnnError) -> OrtError:
     """What this project's own checks refuse: an invalid argument, in their words."""
     return OrtError(
         str(error),

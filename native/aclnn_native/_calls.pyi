@@ -60,6 +60,8 @@ def phase_one(
     doc: str,
     module: str,
     kinds: str,
+    names: tuple[str, ...],
+    defaults: tuple[int, ...],
     plans: dict[Any, Any],
     checked: Callable[..., object],
     fail: Callable[[], object],

@@ -16,6 +16,8 @@ struct phase_ {
   PyObject *fail;       /* raises */
   PyObject *plans;      /* of phase 1 */
   uint32_t number;      /* of phase 2 */
+  PyObject *names;      /* of the arguments of phase 1, a tuple */
+  PyObject *defaults;   /* of the last ones, a tuple of ints */
   Py_ssize_t n;         /* arguments of phase 1 */
   char kinds[MOST_ARGUMENTS];
 };
@@ -47,12 +49,34 @@ static void phase_dealloc_(PyObject *self) {
   (void)phase_clear_(self);
   Py_XDECREF(phase->name);
   Py_XDECREF(phase->doc);
+  Py_XDECREF(phase->names);
+  Py_XDECREF(phase->defaults);
   freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
   release(self);
   Py_DECREF(type);
 }
 
 /* ---- phase 1 ---- */
+
+/* Puts the arguments in order; false where Python must look at them. */
+static bool arrange_(const struct phase_ *phase, PyObject *const *arguments, Py_ssize_t n, PyObject *names,
+                     PyObject **inorder) {
+  if (n > phase->n) return false;
+  for (Py_ssize_t i = 0; i < phase->n; i++) inorder[i] = i < n ? arguments[i] : NULL;
+  Py_ssize_t named = names == NULL ? 0 : PyTuple_Size(names);
+  for (Py_ssize_t i = 0; i < named; i++) {
+    Py_ssize_t at = n;
+    while (at < phase->n && PyTuple_GetItem(phase->names, at) != PyTuple_GetItem(names, i)) at++;
+    if (at == phase->n) return false; /* unknown, given twice, or a string that is not interned */
+    inorder[at] = arguments[n + i];
+  }
+  Py_ssize_t first = phase->n - PyTuple_Size(phase->defaults);
+  for (Py_ssize_t i = 0; i < phase->n; i++) {
+    if (inorder[i] == NULL && i >= first) inorder[i] = PyTuple_GetItem(phase->defaults, i - first);
+    if (inorder[i] == NULL) return false;
+  }
+  return true;
+}
 
 /* The arguments of one call. */
 struct given_ {
@@ -128,7 +152,11 @@ static PyObject *run_one_(const struct phase_ *phase, const struct given_ *given
 static PyObject *one_(PyObject *self, PyObject *const *arguments, Py_ssize_t n, PyObject *names) {
   const struct phase_ *phase = (const struct phase_ *)self;
   struct given_ given = {.handle = {0}};
-  PyObject *key = n == phase->n && names == NULL ? key_(phase, arguments, &given) : NULL;
+  PyObject *inorder[MOST_ARGUMENTS];
+  PyObject *const *all = arguments;
+  PyObject *key = NULL;
+  if (n != phase->n || names != NULL) all = arrange_(phase, arguments, n, names, inorder) ? inorder : NULL;
+  if (all != NULL) key = key_(phase, all, &given);
   PyObject *entry = key == NULL ? NULL : entry_(phase, key);
   Py_XDECREF(key);
   if (entry == NULL) {
@@ -214,11 +242,12 @@ static PyObject *function_(struct phase_ *phase, PyCFunctionWithKeywords call, P
 
 PyObject *calls_phase_one(PyObject *module, PyObject *arguments, PyObject *names) {
   (void)module;
-  static char *keywords[] = {"name", "doc", "module", "kinds", "plans", "checked", "fail", NULL};
-  PyObject *name, *doc, *module_name, *plans, *checked, *fail;
+  static char *keywords[] = {"name", "doc", "module", "kinds", "names", "defaults", "plans", "checked", "fail", NULL};
+  PyObject *name, *doc, *module_name, *parameters, *defaults, *plans, *checked, *fail;
   const char *kinds;
-  if (!PyArg_ParseTupleAndKeywords(arguments, names, "UUUsO!OO:phase_one", keywords, &name, &doc, &module_name, &kinds,
-                                   &PyDict_Type, &plans, &checked, &fail)) {
+  if (!PyArg_ParseTupleAndKeywords(arguments, names, "UUUsO!O!O!OO:phase_one", keywords, &name, &doc, &module_name,
+                                   &kinds, &PyTuple_Type, &parameters, &PyTuple_Type, &defaults, &PyDict_Type, &plans,
+                                   &checked, &fail)) {
     return NULL;
   }
   size_t n = strlen(kinds), tensors = 0;
@@ -227,8 +256,14 @@ PyObject *calls_phase_one(PyObject *module, PyObject *arguments, PyObject *names
     return PyErr_Format(PyExc_ValueError, "kinds must be up to %d letters t and i, at most %d of them t, not '%s'",
                         (int)MOST_ARGUMENTS, (int)CALLS_INLINE_TENSORS, kinds);
   }
+  if (PyTuple_Size(parameters) != (Py_ssize_t)n || PyTuple_Size(defaults) > (Py_ssize_t)n) {
+    PyErr_SetString(PyExc_ValueError, "a name is needed for each of the kinds, and no more defaults than these");
+    return NULL;
+  }
   struct phase_ *phase = new_phase_(name, doc, checked, fail);
   if (phase == NULL) return NULL;
+  phase->names = hold_(parameters);
+  phase->defaults = hold_(defaults);
   phase->plans = hold_(plans);
   phase->n = (Py_ssize_t)n;
   memcpy(phase->kinds, kinds, n);

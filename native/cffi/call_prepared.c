@@ -13,7 +13,8 @@ struct prepared_ {
   PyObject **items; /* references; NULL: nothing is prepared */
   PyObject *executor;
   PyTypeObject *stream_type;
-  Py_ssize_t n_items, n; /* n: arguments */
+  PyObject *stream_handle; /* the stream's number as it was given: not the stream, which may go before this */
+  Py_ssize_t n_items, n;   /* n: arguments */
   uint64_t stream, workspace, size, moves;
   uint32_t number;
 };
@@ -55,6 +56,7 @@ static int clear_(PyObject *self) {
   PyMem_Free(items);
   Py_CLEAR(prepared->executor);
   Py_CLEAR(prepared->stream_type);
+  Py_CLEAR(prepared->stream_handle);
   return 0;
 }
 
@@ -77,7 +79,7 @@ typedef bool visit_(void *state, PyObject *object);
 static bool each_of_dict_(PyObject *dict, visit_ *visit, void *state) {
   PyObject *key, *value;
   Py_ssize_t at = 0;
-  while (PyDict_Next(dict, &at, &key, &value)) {
+  for (Py_ssize_t left = PyDict_Size(dict); left > 0 && PyDict_Next(dict, &at, &key, &value); left--) {
     if (!visit(state, key) || !visit(state, value)) return false;
   }
   return true;
@@ -106,10 +108,8 @@ static bool same_(void *state, PyObject *object) {
 
 static bool fits_(const struct prepared_ *prepared, PyObject *const *arguments, Py_ssize_t n) {
   if (prepared->items == NULL || n != prepared->n || prepared->moves != moves_) return false;
-  uint64_t stream;
   if (Py_TYPE(arguments[0]) != prepared->stream_type ||
-      !calls_as_uint64(((struct calls_noun *)arguments[0])->handle, &stream) || stream != prepared->stream) {
-    PyErr_Clear();
+      ((struct calls_noun *)arguments[0])->handle != prepared->stream_handle) {
     return false;
   }
   struct against_ against = {.item = prepared->items, .end = prepared->items + prepared->n_items};
@@ -222,7 +222,8 @@ static PyObject *prepare_(PyObject *self, PyObject *arguments) {
     PyErr_SetString(PyExc_TypeError, "a repeatable executor and a call with a stream are needed");
     return NULL;
   }
-  if (!calls_as_uint64(((struct calls_noun *)first)->handle, &stream)) return NULL;
+  PyObject *handle = ((struct calls_noun *)first)->handle;
+  if (!calls_as_uint64(handle, &stream)) return NULL;
   if (!keep_items_(prepared, call)) {
     if (PyErr_Occurred() != NULL) return NULL;
     Py_RETURN_NONE;
@@ -231,6 +232,8 @@ static PyObject *prepare_(PyObject *self, PyObject *arguments) {
   prepared->executor = executor;
   prepared->stream_type = Py_TYPE(first);
   Py_INCREF(prepared->stream_type);
+  prepared->stream_handle = handle;
+  Py_INCREF(handle);
   prepared->n = PyTuple_Size(call);
   prepared->number = number;
   prepared->stream = stream;

@@ -212,12 +212,20 @@ def test_plans_of_other_settings_are_not_taken(device, monkeypatch):
 
 @pytest.mark.parametrize(
     "change",
-    [{"kinds": "tx"}, {"kinds": "ttttt"}, {"kinds": "i" * 17}, {"plans": ()}, {"name": 1}],
+    [
+        {"kinds": "tx"},
+        {"kinds": "ttttt"},
+        {"kinds": "i" * 17},
+        {"plans": ()},
+        {"name": 1},
+        {"names": ()},
+        {"defaults": (1, 2)},
+    ],
 )
 def test_functions_of_phases_are_made_of_what_they_need(change):
     right = {
         "name": "f", "doc": "f(x)\n--\n\nF.", "module": "m", "kinds": "t", "plans": {},
-        "checked": list, "fail": list,
+        "names": ("x",), "defaults": (), "checked": list, "fail": list,
     }  # fmt: skip
     assert calls.phase_one(**right).__name__ == "f"
     with pytest.raises((TypeError, ValueError)):
