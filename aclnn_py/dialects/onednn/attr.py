@@ -121,6 +121,13 @@ class primitive_attr:
             Whether an offset is passed at execution; 0 otherwise.
         use_host_scalars : bool
             Whether probability, seed and offset are passed as host scalars.
+
+        Notes
+        -----
+        With an offset other than 0 the bits are those of oneDNN 3.13 and later. Offset 0 gives the
+        stream of earlier releases, one draw an element; 3.13's own form of it gives one draw to
+        four neighbouring elements, which is not followed. The probability is clamped to [0, 1],
+        for the scale 1 / (1 - p) too.
         """
         function = "primitive_attr.set_dropout"
         if mask_desc is not None and not isinstance(mask_desc, memory_desc):
