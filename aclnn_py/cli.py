@@ -100,7 +100,7 @@ for _command in TOOLKIT_COMMANDS + TIMELINE_COMMANDS:
 
 @main.command()
 def info() -> None:
-    """Show version, devices, instruction sets, threads and the settings in force."""
+    """Show version, devices, instruction sets, threads and settings."""
     table = Table.grid(padding=(0, 2))
     for name, value in _facts():
         table.add_row(name, value)
@@ -149,7 +149,7 @@ def dialects(family: str, *, as_json: bool) -> None:
 
 @main.command(name="explain")
 @click.argument("operator", callback=_operator)
-@click.option("--shape", callback=_integers, help='View dimensions; "" is 0-d.')
+@click.option("--shape", callback=_integers, help='View, such as 4,2; "" is 0-d.')
 @click.option("--dtype", callback=_dtype, default="float32", show_default=True, help="Of inputs.")
 @click.option("--out-dtype", callback=_dtype, help="Of the output; default: as the inputs.")
 @click.option("--dim", type=int, default=-1, show_default=True, help="The operator's axis.")

@@ -157,7 +157,7 @@ def _arrow(
 @click.argument("trace", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The SVG.")
 def timeline(trace: Path, output: Path) -> None:
-    """Draw a trace, which ACLNN_PY_TRACE or acl.trace() wrote, as a picture."""
+    """Draw a trace of ACLNN_PY_TRACE or acl.trace() as a picture."""
     text = trace.read_text(encoding="utf-8")
     try:
         events = _events(text)

@@ -13,6 +13,7 @@ from typing import Final, NoReturn
 import click
 
 from aclnn_py.abi.toolkit import LIBRARIES, make_toolkit
+from aclnn_py.core.soc import SOC_PROFILES
 
 __all__ = ["COMMANDS"]
 
@@ -38,7 +39,7 @@ def _stop(text: str) -> NoReturn:
 @click.option("--cmake", "what", flag_value="cmake", help="Folder of the CMake package.")
 @click.option("--into", type=click.Path(path_type=Path), help="Make the tree in this folder.")
 def toolkit(what: str | None, into: Path | None) -> None:
-    """Make the headers and libraries that C and C++ programs build against; print where.
+    """Make headers and libraries for C and C++ programs; print where.
 
     The printed folder is what ASCEND_HOME_PATH means to a host program's own build files.
     """
@@ -73,7 +74,9 @@ def _compiler(sources: tuple[str, ...]) -> list[str]:
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("arguments", nargs=-1, required=True, type=click.UNPROCESSED)
 def build(arguments: tuple[str, ...]) -> None:
-    """Compile host programs against the toolkit: aclnn-py build softmax.cpp -o softmax.
+    """Compile host programs against the toolkit.
+
+    For example: aclnn-py build softmax.cpp -o softmax.
 
     ARGUMENTS are files, -o with the program to write, and any further flags of the compiler.
     """
@@ -105,13 +108,16 @@ _OPTIONS: Final = {
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--soc", help="SoC profile, such as Ascend910.")
+@click.option("--soc", type=click.Choice(list(SOC_PROFILES)), help="Default: ACLNN_PY_SOC.")
 @click.option("--trace", help="Write a timeline of the streams to this file.")
-@click.option("--schedule", help="A deterministic schedule: eager, lazy, reverse or a seed.")
+@click.option("--schedule", help="An order of tasks: eager, lazy, reverse, a seed, a replay.")
 @click.option("--seed", type=int, help="The same as --schedule with this seed.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(command: tuple[str, ...], seed: int | None, **options: str | None) -> None:
-    """Run a host program with this emulator's libraries: aclnn-py run -- ./softmax."""
+    """Run a host program with this emulator's libraries.
+
+    For example: aclnn-py run --schedule lazy -- ./softmax.
+    """
     root = make_toolkit()
     environment = dict(os.environ)
     environment["ASCEND_HOME_PATH"] = environment["ASCEND_TOOLKIT_HOME"] = str(root)

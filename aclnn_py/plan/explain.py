@@ -54,9 +54,10 @@ def _together(plan: Plan, chain: Chain) -> str:
             f"without copies: {whole.kernel}, {reads} -> {_operand(plan, whole.write)}, "
             f"{whole.text} (the workspace stays untouched)"
         )
+    count = prod(chain.digits)
     return (
-        f"{chain.rows} rows at a time ({prod(chain.digits)} blocks, {chain.scratch_bytes} bytes "
-        "a thread instead of the workspace)"
+        f"{chain.rows} rows at a time ({count} block{'s' * (count > 1)}, {chain.scratch_bytes} "
+        "bytes a thread instead of the workspace)"
     )
 
 

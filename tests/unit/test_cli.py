@@ -37,6 +37,18 @@ def test_module_entry(command):
     assert done.returncode == (0 if "info" in command else 2)
 
 
+def test_help_says_of_every_command_what_it_does():
+    *_, shown = call("--help").output.split("Commands:\n")
+    assert [line.split()[0] for line in shown.splitlines()] == sorted(main.commands)
+    assert "..." not in shown, shown
+
+
+def test_run_takes_profiles_that_exist():
+    done = call("run", "--soc", "Ascend9", "--", "true")
+    assert done.exit_code == 2
+    assert "Ascend910B" in done.output
+
+
 def test_info_says_what_holds():
     done = call("info")
     assert done.exit_code == 0
