@@ -30,6 +30,9 @@ EVENTS = ("tests/stream_order/test_events.py",)
 STREAMS = ("tests/stream_order/test_streams.py",)
 TWIN = ("tests/conformance/test_cuda_twin.py",)
 INDICES = ("tests/conformance/test_cuda_indices.py",)
+FUSED_TWIN = ("tests/conformance/test_cuda_fused.py",)
+GPU_DEVICE = ("tests/conformance/test_cuda_device.py",)
+SHARING = ("tests/conformance/test_cuda_sharing.py",)
 
 MUTANTS = (
     # ---- the planner ----
@@ -373,5 +376,96 @@ MUTANTS = (
         "if (isfinite(high)) low = (float)(sum - (double)high);",
         "low = 0;",
         TWIN,
+    ),
+    Mutant(
+        "CUDA: a repeated operand stays at its first element",
+        "native/cuda/post_ops.h",
+        "    spot.offset += step;\n",
+        "",
+        FUSED_TWIN,
+    ),
+    Mutant(
+        "CUDA: a repeated operand goes on beyond its dimension",
+        "native/cuda/post_ops.h",
+        "    --spot.left;\n",
+        "",
+        FUSED_TWIN,
+    ),
+    Mutant(
+        "CUDA: places in operands have 32 bits",
+        "native/cuda/post_ops.h",
+        "return post.elements <= 0xffffffffll ? spot_as<u32>",
+        "return post.elements > 0 ? spot_as<u32>",
+        INDICES,
+    ),
+    Mutant(
+        "CUDA: dropout does not scale what it keeps",
+        "native/cuda/post_ops.h",
+        "v[k] / (1.0f - probability_of(s[k]))",
+        "v[k]",
+        FUSED_TWIN,
+    ),
+    Mutant(
+        "CUDA: clip lets NaN through",
+        "native/cuda/post_ops.h",
+        "below(beta, above(t, alpha))",
+        "below(beta, above(alpha, t))",
+        FUSED_TWIN,
+    ),
+    Mutant(
+        "CUDA: both keys of Philox are raised alike",
+        "native/cuda/dropout.h",
+        "high += 0xbb67ae85u;",
+        "high += 0x9e3779b9u;",
+        FUSED_TWIN,
+    ),
+    Mutant(
+        "CUDA: halves are rounded to integers away from zero",
+        "native/cuda/elements.h",
+        "(u32)(int)rintf(inside)",
+        "(u32)(int)(inside < 0 ? inside - 0.5f : inside + 0.5f)",
+        FUSED_TWIN,
+    ),
+    Mutant(
+        "CUDA: exponentials are not rounded to the destination's type",
+        "native/cuda/softmax_fused.h",
+        "  if (a.rounded) kept = rounded_to(a.rounded, kept);\n",
+        "",
+        FUSED_TWIN,
+    ),
+    Mutant(
+        "CUDA: rows of only -inf become NaN where they count as zeros",
+        "native/cuda/softmax_fused.h",
+        "return (a.flags & ACLPY_FUSED_ZERO_ROWS) && sum == 0.0 ? 0.0f : (float)(1.0 / sum);",
+        "return (float)(1.0 / sum);",
+        FUSED_TWIN,
+    ),
+    Mutant(
+        "CUDA: the last chunk of a fused row is as long as the others",
+        "native/cuda/softmax_fused.h",
+        "smaller(a.p.chunk, a.p.n - first));",
+        "a.p.chunk);",
+        FUSED_TWIN,
+    ),
+    Mutant(
+        "CUDA: subnormals are flushed",
+        "aclnn_py/backends/cuda_programs.py",
+        '"--ftz=false"',
+        '"--ftz=true"',
+        GPU_DEVICE,
+    ),
+    Mutant(
+        "CUDA: a thread launches without a context",
+        "runtime/aclnn_runtime/cuda_queues.py",
+        ' or getattr(_thread, "has", None) != self._device',
+        "",
+        GPU_DEVICE,
+    ),
+    Mutant(
+        "CUDA: memory of our own goes when a tensor over its way back does",
+        "aclnn_py/core/cuda_arrays.py",
+        "return _loans.get((int(info.base), int(info.identity)))",
+        "return _Loan(int(info.base), int(info.identity))",
+        SHARING,
     ),
 )

@@ -5,18 +5,20 @@ from __future__ import annotations
 
 from contextlib import suppress
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
 
 import ml_dtypes
 import numpy as np
 
 from aclnn_native import ffi, lib
 from aclnn_py.core.desc import TensorDesc, row_major_strides
-from aclnn_py.core.dlpack import mark_bfloat16
+from aclnn_py.core.dlpack import export_dlpack, mark_bfloat16
 from aclnn_py.core.dtype import as_dtype
 from aclnn_py.core.shared_bytes import held_bytes
 from aclnn_runtime import AclError, raise_last
-from aclnn_runtime.cuda_device import copy_now, find_cupy, lend
+from aclnn_runtime.cuda_device import copy_now, find_cupy, lend, take_back
+from aclnn_runtime.cuda_queues import OnDevice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from aclnn_py.core.tensor import Tensor
 
 __all__ = ["borrow", "device_of", "export", "interface", "on_gpu", "put", "to_host"]
+
+
+_CUDA: Final = 2  # DLPack's numbers of devices
+_HOST: Final = (1, 0)
 
 
 def on_gpu(array: object) -> bool:
@@ -84,31 +90,80 @@ def interface(tensor: Tensor) -> dict[str, Any]:
 
 
 def export(tensor: Tensor, options: Mapping[str, Any]) -> object:
-    """A DLPack capsule, written by CuPy over the tensor's memory.
+    """A DLPack capsule, written by CuPy over the tensor's memory, or by NumPy over a host copy.
 
     The consumer need not wait for anything: what was queued on the memory is waited for here,
     unless it asks for no synchronisation (``stream=-1``).
+
+    Raises
+    ------
+    AclError
+        100000 for a stream that DLPack does not know.
+    BufferError
+        For another device than the tensor's and the host, or the host without a copy.
     """
-    if options.get("stream") != -1:
+    return _export(tensor, **options)
+
+
+def _export(
+    tensor: Tensor,
+    *,
+    stream: object = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> object:
+    _check_stream(stream)
+    number = device_of(tensor)
+    if dl_device is not None and tuple(dl_device) == _HOST:
+        if copy is False:
+            raise BufferError("Tensor.__dlpack__: memory of a GPU reaches the host by a copy only")
+        versions = {} if max_version is None else {"max_version": max_version}
+        return export_dlpack(tensor.numpy(), versions)
+    if dl_device is not None and tuple(dl_device) != (_CUDA, number):
+        raise BufferError(f"Tensor.__dlpack__: lies on cuda:{number}, not on {tuple(dl_device)}")
+    if stream != -1:
         _settle(tensor)
-    asked = {**options, "stream": -1}
+    array = _over(tensor, number)
+    asked: dict[str, Any] = {"stream": -1}
+    asked |= {} if copy is None else {"copy": copy}
+    if tensor.dtype == ml_dtypes.bfloat16:
+        # The unversioned form is the one that can be corrected.
+        return mark_bfloat16(array.__dlpack__(**asked))
+    return array.__dlpack__(**asked, max_version=max_version)
+
+
+def _check_stream(stream: object) -> None:
+    """DLPack's numbers of streams: -1 for none, 1 and 2 for the default ones, then addresses."""
+    if stream is None or (type(stream) is int and (stream == -1 or stream > 0)):
+        return
+    raise AclError.build(
+        100000,
+        function="Tensor.__dlpack__",
+        argument="stream",
+        what="is no stream of CUDA's as DLPack numbers them",
+        got=f"{type(stream).__name__} {stream!r}"[:200],
+        expected="None, -1 (no order wanted), 1, 2 or a cudaStream_t",
+        fix="pass the pointer of the stream that will use the memory",
+    )
+
+
+def _over(tensor: Tensor, number: int) -> Any:
+    """A CuPy array over the tensor's memory, which it keeps; bfloat16 as uint16."""
     cupy = find_cupy()
     desc, dtype = tensor.desc, tensor.dtype
     low, high = (edge * dtype.itemsize for edge in desc.extent)
     address, nbytes = tensor.data_ptr + low, high - low
-    owner = held_bytes("Tensor.__dlpack__", address, nbytes) if nbytes else None
-    memory = cupy.cuda.UnownedMemory(address if nbytes else 0, nbytes, owner, device_of(tensor))
-    bfloat16 = dtype == ml_dtypes.bfloat16
-    array = cupy.ndarray(
+    held = held_bytes("Tensor.__dlpack__", address, nbytes) if nbytes else None
+    # The buffer, too: memory that comes back to us is still an allocation then.
+    owner = held, tensor._buffer  # noqa: SLF001  # of the same package
+    memory = cupy.cuda.UnownedMemory(address if nbytes else 0, nbytes, owner, number)
+    return cupy.ndarray(
         desc.shape,
-        np.dtype(np.uint16) if bfloat16 else dtype,
+        np.dtype(np.uint16) if dtype == ml_dtypes.bfloat16 else dtype,
         cupy.cuda.MemoryPointer(memory, desc.offset * dtype.itemsize - low),
         strides=tuple(step * dtype.itemsize for step in _strides(desc)),
     )
-    if not bfloat16:
-        return array.__dlpack__(**asked)
-    asked.pop("max_version", None)  # the unversioned form is the one that can be corrected
-    return mark_bfloat16(array.__dlpack__(**asked))
 
 
 def borrow(context: int, index: int, array: Any) -> tuple[TensorDesc, int, object]:
@@ -135,9 +190,10 @@ def borrow(context: int, index: int, array: Any) -> tuple[TensorDesc, int, objec
     """
     cupy = find_cupy()
     try:
-        known = cupy.asarray(array) if on_gpu(array) else cupy.from_dlpack(array)
-        cupy.cuda.get_current_stream().synchronize()
-    except (TypeError, ValueError, AttributeError) as error:
+        with OnDevice(index):  # whose current stream the array's owner orders its work before
+            known = cupy.asarray(array) if on_gpu(array) else cupy.from_dlpack(array)
+            cupy.cuda.get_current_stream().synchronize()
+    except (TypeError, ValueError, AttributeError, BufferError) as error:
         raise _refusal(f"{type(array).__name__}: {error}", "an array on a GPU") from error
     if int(known.device.id) != index:
         raise _refusal(f"an array on cuda:{known.device.id}", f"an array on cuda:{index}")
@@ -149,20 +205,40 @@ def borrow(context: int, index: int, array: Any) -> tuple[TensorDesc, int, objec
     count = prod(known.shape) if empty else sum(map(abs, spans)) + 1
     address = int(known.data.ptr) + low * row.itemsize
     desc = TensorDesc(tuple(known.shape), strides, -low, (count,), row.value)
-    if not empty:
-        _make_known(context, address, count * row.itemsize, known)
-    return desc, address, known
+    loan = None if empty else _make_known(context, address, count * row.itemsize, known)
+    return desc, address, (known, loan)
 
 
-def _make_known(context: int, address: int, nbytes: int, owner: object) -> None:
+class _Loan:
+    """Memory that the runtime knows for as long as one of its tensors is there."""
+
+    __slots__ = ("__weakref__", "_address", "_identity")
+
+    def __init__(self, address: int, identity: int) -> None:
+        self._address = address
+        self._identity = identity
+
+    def __del__(self) -> None:
+        lib.aclpy_memory_discard(self._address, self._identity)
+
+
+#: By base and identity of an allocation; what is not here is the runtime's own.
+_loans: Final[WeakValueDictionary[tuple[int, int], _Loan]] = WeakValueDictionary()
+
+
+def _make_known(context: int, address: int, nbytes: int, owner: object) -> _Loan | None:
     info = ffi.new("aclpy_memory_info *")
     lib.aclpy_memory_query(address, info)
     if info.kind and address + nbytes <= info.base + info.size:
-        return  # of our own, and on its way back
+        return _loans.get((int(info.base), int(info.identity)))
     lend(address, owner)
     status = lib.aclpy_memory_borrow(context, address, nbytes)
     if status:
+        take_back(address)
         raise_last(status)
+    lib.aclpy_memory_query(address, info)
+    loan = _loans[address, int(info.identity)] = _Loan(address, int(info.identity))
+    return loan
 
 
 def _refusal(got: str, expected: str) -> AclError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aclnn_native import ffi, lib
+from aclnn_native import lib
 from aclnn_py.core.arguments import integers
 from aclnn_py.core.desc import TensorDesc
 from aclnn_py.core.dtype import DType, aclDataType, as_dtype
@@ -175,23 +175,16 @@ def _from_gpu(array: object) -> Any:
 
 
 class _Borrowed:
-    """Another library's memory under a tensor: its address, and the last word about it."""
+    """Another library's memory under a tensor: its address, and what keeps it."""
 
-    __slots__ = ("_address", "_identity", "_keep")
+    __slots__ = ("_address", "_keep")
 
-    def __init__(self, address: int, owner: object, device: Device) -> None:
-        info = ffi.new("aclpy_memory_info *")
-        lib.aclpy_memory_query(address, info)
+    def __init__(self, address: int, *keep: object) -> None:
         self._address = address
-        self._identity = int(info.identity) if info.base == address else 0
-        self._keep = (owner, device)
+        self._keep = keep
 
     def __int__(self) -> int:
         return self._address
-
-    def __del__(self) -> None:
-        if self._identity:
-            lib.aclpy_memory_discard(self._address, self._identity)
 
 
 def _values(

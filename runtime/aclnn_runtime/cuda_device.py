@@ -25,6 +25,7 @@ __all__ = [
     "find_cupy",
     "lend",
     "load",
+    "take_back",
 ]
 
 _OLDEST: Final = 14
@@ -159,6 +160,11 @@ def lend(address: int, owner: object) -> None:
     _lent[address] = owner
 
 
+def take_back(address: int) -> None:
+    """Let go of the owner of memory that is lent no more."""
+    _lent.pop(address, None)
+
+
 # ---- the table ----------------------------------------------------------------------------------
 
 
@@ -171,7 +177,7 @@ def _alloc(device: int, size: int, host: int, address: Any) -> None:
 @told("aclrtFree")
 def _release(device: int, address: int, host: int) -> None:
     if host == _BORROWED:
-        _lent.pop(address, None)
+        take_back(address)
         return
     with OnDevice(device) as calls:
         if host:

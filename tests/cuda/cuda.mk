@@ -12,7 +12,8 @@ $(VENV)/.nvrtc: $(VENV)/.built tools/requirements.py pyproject.toml
 test-cuda: $(VENV)/.nvrtc ## every CUDA kernel compiled for every card, and run as host code; no card needed
 	@NVRTC=full TWIN=full $(PY) -m pytest -q tests/unit/test_cuda_kernels.py tests/unit/test_nvrtc.py \
 	  tests/conformance/test_cuda_twin.py tests/conformance/test_cuda_indices.py tests/conformance/test_cuda_operators.py \
-	  tests/conformance/test_cuda_fused.py tests/conformance/test_cuda_onednn.py tests/conformance/test_cuda_device.py
+	  tests/conformance/test_cuda_fused.py tests/conformance/test_cuda_onednn.py tests/conformance/test_cuda_device.py \
+	  tests/conformance/test_cuda_sharing.py tests/unit/test_cuda_absent.py
 	@GPU=fake $(PY) -m pytest -q tests/gpu
 	@echo "Registers and shared memory of every kernel: tests/data/cuda_resources.tsv"
 

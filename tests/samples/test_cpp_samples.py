@@ -11,6 +11,8 @@ import sys
 import pytest
 
 from aclnn_py.abi.toolkit import make_toolkit
+from support import cuda_twin
+from support.fake_gpu import FAKE
 from support.sources import ROOT
 
 CPP = ROOT / "samples" / "cpp"
@@ -62,6 +64,37 @@ def test_runs(programs, name):
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout
     assert not done.stderr
+
+
+def on_cuda(program, **variables):
+    """The same program with NVIDIA GPUs as its devices."""
+    return call(program, ACLNN_PY_PYTHON=sys.executable, ACLNN_PY_BACKEND="cuda", **variables)
+
+
+@pytest.mark.skipif(cuda_twin.compiler() is None, reason="no C++ compiler for the kernels")
+@pytest.mark.parametrize("name", SAMPLES)
+def test_runs_on_a_gpu(programs, name):
+    """The library starts Python for its devices; CuPy's stand-in runs the kernels as host code."""
+    paths = f"{FAKE}:{ROOT / 'tests'}"
+    done = on_cuda(programs / name, PYTHONPATH=paths, FAKE_CUPY_TWIN=str(cuda_twin.library()))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout
+    assert not done.stderr
+
+
+def test_without_cupy_a_program_is_told_what_to_install(programs, tmp_path):
+    (tmp_path / "cupy.py").write_text("raise ImportError('none for this test')\n")
+    done = on_cuda(programs / "softmax", PYTHONPATH=str(tmp_path))
+    assert done.returncode == 1
+    assert "aclrtSetDevice(0): status 507033" in done.stderr
+    assert "pip install 'aclnn-py[cuda12]'" in done.stderr
+
+
+def test_without_a_gpu_a_program_is_told_so(programs):
+    done = on_cuda(programs / "softmax", PYTHONPATH=str(FAKE), FAKE_CUPY_DEVICES="0")
+    assert done.returncode == 1
+    assert "aclrtSetDevice(0): status 207004" in done.stderr
+    assert "nvidia-smi" in done.stderr
 
 
 def test_ctypes_client(toolkit):

@@ -13,10 +13,14 @@ import os
 import shutil
 import tempfile
 
-from cupy import cuda
+import numpy as np
 
-__all__ = ["cuda"]
+from cupy import cuda
+from cupy._arrays import asarray, from_dlpack, ndarray, zeros
+
+__all__ = ["asarray", "cuda", "float32", "from_dlpack", "ndarray", "zeros"]
 __version__ = "14.2.0"
+float32 = np.float32
 
 if "CUPY_CACHE_DIR" not in os.environ:
     # What is compiled here is no program for a card: it must not come into the user's cache.

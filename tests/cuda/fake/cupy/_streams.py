@@ -45,6 +45,7 @@ class Stream:
                     task()
                 except Fault as fault:
                     self.error = fault.status
+            del task  # and what it keeps
             with self.changed:
                 self.done += 1
                 self.changed.notify_all()
