@@ -37,6 +37,7 @@ from aclnn_py.dialects.acl_copy_indirect import aclrtMemcpyAsyncWithDesc as aclr
 from aclnn_py.dialects.acl_copy_indirect import aclrtMemcpyAsyncWithOffset as aclrtMemcpyAsyncWithOffset
 from aclnn_py.dialects.acl_copy_indirect import aclrtSetMemcpyDesc as aclrtSetMemcpyDesc
 from aclnn_py.dialects.acl_data import aclCreateDataBuffer as aclCreateDataBuffer
+from aclnn_py.dialects.acl_data import aclDataTypeSize as aclDataTypeSize
 from aclnn_py.dialects.acl_data import aclDestroyDataBuffer as aclDestroyDataBuffer
 from aclnn_py.dialects.acl_data import aclFloat16ToFloat as aclFloat16ToFloat
 from aclnn_py.dialects.acl_data import aclFloatToFloat16 as aclFloatToFloat16
@@ -209,6 +210,7 @@ from aclnn_py.dialects.acl_stream_control import aclrtStreamAbort as aclrtStream
 from aclnn_py.dialects.acl_stream_control import aclrtStreamStop as aclrtStreamStop
 from aclnn_py.dialects.acl_stream_control import aclrtSynchronizeDeviceWithTimeout as aclrtSynchronizeDeviceWithTimeout
 from aclnn_py.dialects.acl_stream_control import aclrtSynchronizeStreamWithTimeout as aclrtSynchronizeStreamWithTimeout
+from aclnn_py.dialects.acl_stream_facts import aclrtCtxGetCurrentDefaultStream as aclrtCtxGetCurrentDefaultStream
 from aclnn_py.dialects.acl_stream_facts import aclrtGetStreamAttribute as aclrtGetStreamAttribute
 from aclnn_py.dialects.acl_stream_facts import aclrtGetStreamAvailableNum as aclrtGetStreamAvailableNum
 from aclnn_py.dialects.acl_stream_facts import aclrtGetStreamOverflowSwitch as aclrtGetStreamOverflowSwitch
@@ -507,6 +509,7 @@ __all__ = [
     "aclCreateDataBuffer",
     "aclCreateTensor",
     "aclDataType",
+    "aclDataTypeSize",
     "aclDestroyAclOpExecutor",
     "aclDestroyDataBuffer",
     "aclDestroyTensor",
@@ -600,6 +603,7 @@ __all__ = [
     "aclrtCreateStreamConfigHandle",
     "aclrtCreateStreamV2",
     "aclrtCreateStreamWithConfig",
+    "aclrtCtxGetCurrentDefaultStream",
     "aclrtCtxGetSysParamOpt",
     "aclrtCtxSetSysParamOpt",
     "aclrtDestroyContext",

@@ -32,6 +32,10 @@ LIBRARIES: Final = (
     "opapi_cv",
     "opapi_transformer",
 )
+# Older split of the operators, which frameworks open by name and none links; they look for it, and
+# for the rest, below the folder of the vendor's processors.
+_OPENED: Final = ("aclnn_ops_infer", "aclnn_math")
+_PROCESSOR_FOLDER: Final = "aarch64-linux"
 
 # Where aclsysGetVersionStr looks: the release whose public runtime headers the tree declares.
 _VERSION: Final = """\
@@ -112,7 +116,7 @@ def _cache() -> Path:
 def _identity(library: Path) -> str:
     """Other environments and rebuilt libraries get a tree of their own."""
     state = library.stat()
-    text = f"{library}:{state.st_mtime_ns}:{state.st_size}"
+    text = f"{library}:{state.st_mtime_ns}:{state.st_size}:{LIBRARIES + _OPENED}"
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -126,8 +130,11 @@ def _write(tree: Path, root: Path, library: Path) -> None:
     links = tree / "lib64"
     links.mkdir()
     # Linked programs ask for the library by its own name, opened ones by the vendor's.
-    for name in (*(f"lib{name}{library.suffix}" for name in LIBRARIES), library.name):
+    names = (f"lib{name}{library.suffix}" for name in (*LIBRARIES, *_OPENED))
+    for name in (*names, library.name):
         (links / name).symlink_to(library)
+    (tree / _PROCESSOR_FOLDER).mkdir()
+    (tree / _PROCESSOR_FOLDER / "lib64").symlink_to(Path("..") / "lib64", target_is_directory=True)
     variable = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
     (tree / "set_env.sh").write_text(
         _SET_ENV.format(root=root, variable=variable), encoding="utf-8"

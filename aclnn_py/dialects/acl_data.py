@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING
 
+from aclnn_py.core.dtype import by_value
 from aclnn_runtime import data_buffer as _data_buffer
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "aclCreateDataBuffer",
+    "aclDataTypeSize",
     "aclDestroyDataBuffer",
     "aclFloat16ToFloat",
     "aclFloatToFloat16",
@@ -50,6 +53,27 @@ def aclCreateDataBuffer(data: Buffer | SupportsIndex | None, size: int) -> DataB
     Source: CANN runtime API reference, ``aclCreateDataBuffer`` (ACL API version 1.17.0).
     """
     return _data_buffer.create(data, size)
+
+
+def aclDataTypeSize(dataType: SupportsIndex) -> int:
+    """Bytes of one element.
+
+    Parameters
+    ----------
+    dataType : aclDataType or int
+
+    Returns
+    -------
+    int
+        [bytes]; 1 for INT4 and UINT1, 8 for FLOAT6 and FLOAT4 as in the vendor's table; 0 for
+        strings and for numbers that name no type.
+
+    Notes
+    -----
+    Source: CANN runtime API reference, ``aclDataTypeSize`` (ACL API version 1.17.0).
+    """
+    row = by_value.get(index(dataType))
+    return 0 if row is None else row.acl_size
 
 
 def aclDestroyDataBuffer(dataBuffer: DataBuffer | None) -> None:

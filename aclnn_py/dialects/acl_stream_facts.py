@@ -9,6 +9,7 @@ from aclnn_runtime.noun import handle_of
 from aclnn_runtime.stream import Stream
 
 __all__ = [
+    "aclrtCtxGetCurrentDefaultStream",
     "aclrtGetStreamAttribute",
     "aclrtGetStreamAvailableNum",
     "aclrtGetStreamOverflowSwitch",
@@ -19,6 +20,27 @@ __all__ = [
     "aclrtStreamGetId",
     "aclrtStreamGetPriority",
 ]
+
+
+def aclrtCtxGetCurrentDefaultStream() -> Stream:
+    """The default stream of the current context, as an object: what None stands for elsewhere.
+
+    Returns
+    -------
+    Stream
+        It belongs to its context: closing the object leaves it alone, destroying it is refused.
+
+    Raises
+    ------
+    AclError
+        107002 without current context.
+
+    Notes
+    -----
+    Source: CANN runtime API reference, ``aclrtCtxGetCurrentDefaultStream`` (ACL API version
+    1.17.0).
+    """
+    return _stream.default_stream()
 
 
 def aclrtStreamGetId(stream: Stream | None) -> int:

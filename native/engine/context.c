@@ -12,6 +12,7 @@
 #include "failure.h"
 #include "fault.h"
 #include "stream.h"
+#include "stream_state.h"
 #include "thread.h"
 
 struct eng_context *eng_context_new(int32_t device, bool primary, const char *function, int32_t *status) {
@@ -143,6 +144,7 @@ void eng_context_end_streams(struct eng_context *context, int sorts, bool wait) 
   uint64_t id = 0;
   for (struct eng_stream *stream; (stream = next_stream_(context, sorts, id)) != NULL;) {
     id = stream->id;
+    if (stream->limited && !eng_stopping()) eng_stream_announce(stream, false);
     if (eng_handle_close(ENG_STREAM, stream->handle, false) != NULL) {
       if (wait) {
         eng_stream_finish_waiting(stream);
@@ -192,6 +194,10 @@ int32_t aclpy_context_create(int32_t device, aclpy_handle *ctx) {
   if (status != ACLPY_ACL_SUCCESS) return status;
   struct eng_context *context = eng_context_new(device, false, function, &status);
   if (context == NULL) return status;
+  if (eng_context_default_stream(context, function, &status) == 0) {
+    eng_context_end(context, false);
+    return status;
+  }
   *ctx = context->handle;
   struct eng_thread *self = eng_self();
   self->explicit_context = (struct eng_context_slot){.handle = context->handle};

@@ -80,6 +80,15 @@ int32_t aclpy_primary_state(int32_t device, const void *flags, int32_t *active) 
   return status;
 }
 
+/* Where the device has no stream left, the first call that needs the default stream says so. */
+static void make_default_stream_(aclpy_handle handle, const char *function) {
+  struct eng_context *context = eng_handle_acquire(ENG_CONTEXT, handle);
+  if (context == NULL) return; /* another thread has reset the device meanwhile */
+  int32_t status = ACLPY_ACL_SUCCESS;
+  if (eng_context_default_stream(context, function, &status) == 0) eng_failure_drop(eng_failure_new(status, 0, NULL));
+  eng_release(&context->head);
+}
+
 int32_t aclpy_set_device(int32_t device) {
   static const char function[] = "aclrtSetDevice";
   if (eng_stopping()) return eng_fail_stopped(function);
@@ -102,6 +111,7 @@ int32_t aclpy_set_device(int32_t device) {
   struct eng_thread *self = eng_self();
   self->explicit_context = (struct eng_context_slot){0};
   self->primary_context = slot;
+  make_default_stream_(slot.handle, function);
   return ACLPY_ACL_SUCCESS;
 }
 

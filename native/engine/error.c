@@ -7,6 +7,7 @@
 
 #include "aclpy_status.h"
 #include "failure.h"
+#include "message.h"
 #include "text.h"
 #include "thread.h"
 
@@ -65,6 +66,10 @@ int32_t aclpy_fail(int32_t status, const char *function, const char *argument, c
     eng_text_list(last->got, sizeof(last->got), got_format, values);
     va_end(values);
   }
+  /* What is expected of an argument is also what to pass, unless somebody knows better. */
+  if (last->hint[0] == 0 && last->argument[0] != 0 && last->expected[0] != 0) {
+    eng_text(last->hint, sizeof(last->hint), "pass %s", last->expected);
+  }
   return eng_error_keep(last);
 }
 
@@ -94,6 +99,7 @@ struct eng_failure *eng_failure_new(int32_t status, uint64_t token, const char *
   if (last->status == status) {
     failure->error = *last;
     take_back_(self, status);
+    eng_messages_take_back();
   } else {
     memset(&failure->error, 0, sizeof(failure->error));
     eng_text(failure->error.got, sizeof(failure->error.got), "status %d from the task", (int)status);
@@ -128,7 +134,7 @@ int32_t eng_fail_stopped(const char *function) {
 
 int32_t eng_fail_null(const char *function, const char *argument) {
   return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, function, argument, "a pointer or handle other than NULL",
-                    "pass the object that its creator returned", "NULL");
+                    "pass what its creator returned, or the address of a variable for a result", "NULL");
 }
 
 int32_t eng_fail_memory(const char *function, const char *what) {

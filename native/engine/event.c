@@ -59,6 +59,9 @@ static struct eng_event *new_(int32_t kind, uint32_t flags, int32_t device, aclp
   return NULL;
 }
 
+/* An Ex event takes its id of the hardware when it is recorded and gives it back when the record is done. */
+static bool limited_(int32_t kind) { return kind != ACLPY_EVENT_EX_WITH_FLAG; }
+
 int32_t aclpy_event_create(aclpy_handle ctx, int32_t kind, uint32_t flags, aclpy_handle *event) {
   const char *function = creator_(kind);
   if (event == NULL) return eng_fail_null(function, "event");
@@ -73,10 +76,10 @@ int32_t aclpy_event_create(aclpy_handle ctx, int32_t kind, uint32_t flags, aclpy
   if (context == NULL) return status;
   int32_t device = context->device;
   eng_release(&context->head);
-  status = eng_limit_take(ENG_LIMIT_EVENTS, device, function);
+  if (limited_(kind)) status = eng_limit_take(ENG_LIMIT_EVENTS, device, function);
   if (status != ACLPY_ACL_SUCCESS) return status;
   if (new_(kind, flags, device, event) != NULL) return ACLPY_ACL_SUCCESS;
-  eng_limit_give(ENG_LIMIT_EVENTS, device);
+  if (limited_(kind)) eng_limit_give(ENG_LIMIT_EVENTS, device);
   return eng_fail_memory(function, "an event");
 }
 
@@ -85,7 +88,7 @@ void eng_event_dispose(void *object) {
   eng_marker_drop(event->latest);
   eng_marker_drop(event->flag);
   pthread_mutex_destroy(&event->lock);
-  eng_limit_give(ENG_LIMIT_EVENTS, event->device);
+  if (limited_(event->kind)) eng_limit_give(ENG_LIMIT_EVENTS, event->device);
   free(event);
 }
 

@@ -77,6 +77,7 @@ int32_t aclpy_event_synchronize(aclpy_handle handle) {
 
 int32_t aclpy_event_synchronize_with_timeout(aclpy_handle handle, int32_t timeout_ms) {
   static const char function[] = "aclrtSynchronizeEventWithTimeout";
+  if (handle == 0) return eng_fail_null(function, "event"); /* before the timeout is looked at */
   int64_t deadline_ns;
   int32_t status = eng_deadline_of_ms(timeout_ms, function, &deadline_ns);
   return status == ACLPY_ACL_SUCCESS ? synchronize_(handle, deadline_ns, function) : status;

@@ -130,6 +130,7 @@ static int32_t record_default_(struct eng_event *event, struct eng_stream *strea
 
 int32_t aclpy_event_record_with_flag(aclpy_handle ctx, aclpy_handle handle, aclpy_handle stream, uint32_t flag) {
   static const char function[] = "aclrtRecordEventWithFlag";
+  if (handle == 0) return eng_fail_null(function, "event");
   if (flag > FLAG_EXTERNAL) return refuse_flag_(function, flag);
   return with_both_(ctx, handle, stream, flag == FLAG_EXTERNAL ? record_external_ : record_default_, function);
 }
@@ -219,6 +220,7 @@ int32_t aclpy_event_wait(aclpy_handle ctx, aclpy_handle stream, aclpy_handle han
 
 int32_t aclpy_event_wait_with_timeout(aclpy_handle ctx, aclpy_handle stream, aclpy_handle handle, int32_t seconds) {
   static const char function[] = "aclrtStreamWaitEventWithTimeout";
+  if (handle == 0) return eng_fail_null(function, "event");
   if (seconds < 0) {
     return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "timeout", "0 (for ever) or more seconds",
                       "this timeout counts seconds, not milliseconds", "%" PRId32, seconds);
@@ -229,6 +231,7 @@ int32_t aclpy_event_wait_with_timeout(aclpy_handle ctx, aclpy_handle stream, acl
 int32_t aclpy_event_wait_with_flag(aclpy_handle ctx, aclpy_handle stream, aclpy_handle handle, uint32_t seconds,
                                    uint32_t flag) {
   static const char function[] = "aclrtStreamWaitEventWithFlag";
+  if (handle == 0) return eng_fail_null(function, "event");
   if (flag > FLAG_EXTERNAL) return refuse_flag_(function, flag);
   if (flag == FLAG_EXTERNAL && seconds != 0) {
     return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "timeout", "0 with flag 1", "pass 0",

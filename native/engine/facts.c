@@ -252,7 +252,7 @@ int32_t aclpy_package_version(const char *package, char *text) {
   return read_version_(package, text, ACLPY_VERSION_BYTES, function);
 }
 
-/* "8.1.0", "8.1.RC1", "8.1.RC1.alpha002": a stage before the release counts down from it. */
+/* "8.1.0", "8.1.RC1", "8.1.RC1.alpha002", "9.0.0-beta.1": a stage before the release counts down from it. */
 static bool version_number_(const char *text, int64_t *number) {
   static const int64_t weights[] = {10000000, 100000, 1000};
   static const struct {
@@ -268,6 +268,7 @@ static bool version_number_(const char *text, int64_t *number) {
       if (strncasecmp(at, stages[i].name, length) != 0) continue;
       below = stages[i].below;
       at += length;
+      at += *at == '.' || *at == '-' || *at == '_';
       break;
     }
     if (!isdigit((unsigned char)*at)) return false;

@@ -18,6 +18,7 @@ enum { KEPT = 8, TEXT_BYTES = 1024, ENVELOPE_BYTES = 96 };
 
 struct message_ {
   int32_t status;
+  uint64_t number; /* in the process */
   time_t when;
   char text[TEXT_BYTES];
 };
@@ -31,6 +32,7 @@ struct eng_messages {
 static pthread_mutex_t process_lock_ = PTHREAD_MUTEX_INITIALIZER;
 static struct eng_messages process_box_;
 static atomic_bool process_wide_;
+static _Atomic uint64_t numbers_;
 
 void eng_messages_free(struct eng_messages *messages) { free(messages); }
 
@@ -50,6 +52,7 @@ static void put_(struct eng_messages *box, int32_t status, const char *text) {
   if (box->count < KEPT) box->count++;
   struct message_ *slot = &box->kept[box->newest];
   slot->status = status;
+  slot->number = eng_self()->last_message = atomic_fetch_add(&numbers_, 1) + 1;
   slot->when = time(NULL);
   eng_text(slot->text, sizeof(slot->text), "%s", text);
 }
@@ -65,6 +68,22 @@ void aclpy_error_push(int32_t status, const char *text) {
   }
   struct eng_messages *box = own_box_(true);
   if (box != NULL) put_(box, status, text);
+}
+
+static void take_back_(struct eng_messages *box) {
+  if (box == NULL || box->count == 0 || box->kept[box->newest].number != eng_self()->last_message) return;
+  box->count--;
+  box->newest = (box->newest + KEPT - 1) % KEPT;
+}
+
+void eng_messages_take_back(void) {
+  if (atomic_load(&process_wide_)) {
+    pthread_mutex_lock(&process_lock_);
+    take_back_(&process_box_);
+    pthread_mutex_unlock(&process_lock_);
+  } else {
+    take_back_(own_box_(false));
+  }
 }
 
 static const char *code_of_(int32_t status, const char **title) {

@@ -11,6 +11,8 @@ struct eng_messages;
 void eng_messages_free(struct eng_messages *messages);
 /* One box for the whole process instead of one for each thread (err_msg_mode "1" of aclInit's file). */
 void eng_messages_set_process_wide(bool on);
+/* Removes the newest message if the calling thread put it there: it goes on as a failure that surfaces elsewhere. */
+void eng_messages_take_back(void);
 void eng_messages_before_fork(void);
 void eng_messages_after_fork(bool child);
 

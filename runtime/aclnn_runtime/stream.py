@@ -315,6 +315,13 @@ def create_stream(
     return Stream._adopt(number, context or _context_of(number), keepalive=keepalive)
 
 
+def default_stream() -> Stream:
+    """``aclrtCtxGetCurrentDefaultStream``: that of the calling thread's current context."""
+    handle = ffi.new("aclpy_handle *")
+    check(lib.aclpy_stream_default(0, handle))
+    return Stream.from_handle(int(handle[0]))
+
+
 def destroy_stream(stream: object, *, force: bool = False) -> None:
     """``aclrtDestroyStream``: as `Stream.close`, but under the thread's current context."""
     function = "aclrtDestroyStreamForce" if force else "aclrtDestroyStream"

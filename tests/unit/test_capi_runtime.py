@@ -84,6 +84,7 @@ NULL_IS_TAKEN = {
     "aclrtMemcpy2dAsync",
     "aclrtMemcpyAsync",
     "aclrtMemcpyAsyncWithCondition",
+    "aclrtMemcpyAsyncWithOffset",
     "aclrtMemcpyBatch",
     "aclrtMemcpyBatchAsync",
     "aclrtMemcpyBatchAsyncV2",

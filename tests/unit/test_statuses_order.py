@@ -104,6 +104,11 @@ STREAMS = [
     (107000, f("aclrtSynchronizeStreamWithTimeout", "@stream", 0)),
     (107000, f("aclrtSynchronizeStreamWithTimeout", "@stream", -2)),
     (107000, f("aclrtSynchronizeDeviceWithTimeout", 0)),
+    # NULL is refused above the runtime, whatever else is wrong
+    (100000, f("aclrtSynchronizeEventWithTimeout", None, 0)),
+    (100000, f("aclrtStreamWaitEventWithTimeout", "@stream", None, -1)),
+    (100000, f("aclrtStreamWaitEventWithFlag", "@stream", None, 0, 9)),
+    (100000, f("aclrtRecordEventWithFlag", None, "@stream", 9)),
     (107017, f("aclrtSynchronizeStreamWithTimeout", "@dead_stream", 1)),
     (107017, f("aclrtStreamGetId", "@dead_stream")),
     (107017, f("aclrtStreamGetPriority", "@dead_stream")),

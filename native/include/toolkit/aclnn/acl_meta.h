@@ -20,6 +20,9 @@ typedef struct aclScalarList aclScalarList;
 typedef struct aclOpExecutor aclOpExecutor;
 
 typedef int32_t aclnnStatus;
+#ifdef __cplusplus
+constexpr aclnnStatus OK = 0;
+#endif
 
 /* begin generated: statuses aclnn */
 enum {
