@@ -148,14 +148,17 @@ def _from_environment(environ: Mapping[str, str]) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
-        raise AclError.build(
+        problem = AclError.build(
             100000,
             function="aclnn_py settings",
             argument=name,
             got=repr(environ.get(name)),
             expected=str(first["msg"]),
             fix=f"unset {name} or give it such a value",
-        ) from None
+        )
+        # A C host that plans for the first time sees the status only, and asks for the message.
+        lib.aclpy_error_push(problem.status, str(problem).encode())
+        raise problem from None
 
 
 _READ_BY_THE_LIBRARY: Final = frozenset({"threads", "inline", "devices", "device_memory"})

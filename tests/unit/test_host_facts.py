@@ -140,6 +140,31 @@ def test_a_message_of_before_stays(device):
     acl.aclrtDestroyStreamForce(stream)
 
 
+@pytest.mark.parametrize("setting", ["ACLNN_PY_FALLBACK", "ACLNN_CACHE_LIMIT"])
+def test_phase_1_under_a_wrong_setting_says_which(setting):
+    done = run_python(
+        """
+        import ctypes as c
+        from aclnn_py.abi.toolkit import library_path
+        library = c.CDLL(str(library_path()))
+        library.aclCreateTensor.restype = c.c_void_p
+        library.aclGetRecentErrMsg.restype = c.c_char_p
+        dims, size, executor = (c.c_int64 * 1)(3), c.c_uint64(), c.c_void_p()
+        tensor = c.c_void_p(
+            library.aclCreateTensor(dims, 1, 0, None, c.c_int64(0), 2, dims, 1, c.c_void_p(64))
+        )
+        status = library.aclnnSoftmaxGetWorkspaceSize(
+            tensor, c.c_int64(0), tensor, c.byref(size), c.byref(executor)
+        )
+        print(status, library.aclGetRecentErrMsg().decode())
+        """,
+        **{setting: "nonsense"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("100000 ")
+    assert setting in done.stdout
+
+
 BARE = [
     (100000, "aclrtProcessReport", 0),
     (107000, "aclmdlRICaptureBegin", "stream", 9),
