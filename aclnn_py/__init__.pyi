@@ -169,6 +169,8 @@ from aclnn_py.dialects.acl_model import aclmdlRIBuildBegin as aclmdlRIBuildBegin
 from aclnn_py.dialects.acl_model import aclmdlRIBuildEnd as aclmdlRIBuildEnd
 from aclnn_py.dialects.acl_model import aclmdlRIEndTask as aclmdlRIEndTask
 from aclnn_py.dialects.acl_model import aclmdlRIUnbindStream as aclmdlRIUnbindStream
+from aclnn_py.dialects.acl_model import aclrtActiveStream as aclrtActiveStream
+from aclnn_py.dialects.acl_model import aclrtSwitchStream as aclrtSwitchStream
 from aclnn_py.dialects.acl_notify import aclrtCntNotifyCreate as aclrtCntNotifyCreate
 from aclnn_py.dialects.acl_notify import aclrtCntNotifyDestroy as aclrtCntNotifyDestroy
 from aclnn_py.dialects.acl_notify import aclrtCntNotifyGetId as aclrtCntNotifyGetId
@@ -202,7 +204,6 @@ from aclnn_py.dialects.acl_stream_config import aclrtCreateStreamV2 as aclrtCrea
 from aclnn_py.dialects.acl_stream_config import aclrtCreateStreamWithConfig as aclrtCreateStreamWithConfig
 from aclnn_py.dialects.acl_stream_config import aclrtDestroyStreamConfigHandle as aclrtDestroyStreamConfigHandle
 from aclnn_py.dialects.acl_stream_config import aclrtSetStreamConfigOpt as aclrtSetStreamConfigOpt
-from aclnn_py.dialects.acl_stream_control import aclrtActiveStream as aclrtActiveStream
 from aclnn_py.dialects.acl_stream_control import aclrtDestroyStreamForce as aclrtDestroyStreamForce
 from aclnn_py.dialects.acl_stream_control import aclrtPersistentTaskClean as aclrtPersistentTaskClean
 from aclnn_py.dialects.acl_stream_control import aclrtRegStreamStateCallback as aclrtRegStreamStateCallback
@@ -262,6 +263,8 @@ from aclnn_runtime.enums_device import aclrtFloatOverflowMode as aclrtFloatOverf
 from aclnn_runtime.enums_device import aclrtMemAttr as aclrtMemAttr
 from aclnn_runtime.enums_device import aclrtMemLocationType as aclrtMemLocationType
 from aclnn_runtime.enums_device import aclrtRunMode as aclrtRunMode
+from aclnn_runtime.enums_model import aclrtCompareDataType as aclrtCompareDataType
+from aclnn_runtime.enums_model import aclrtCondition as aclrtCondition
 from aclnn_runtime.enums_order import aclmdlRICaptureMode as aclmdlRICaptureMode
 from aclnn_runtime.enums_order import aclmdlRICaptureStatus as aclmdlRICaptureStatus
 from aclnn_runtime.enums_order import aclrtCallbackBlockType as aclrtCallbackBlockType
@@ -367,6 +370,14 @@ ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED: aclmdlRICaptureStatus
 ACL_MODEL_RI_CAPTURE_STATUS_NONE: aclmdlRICaptureStatus
 ACL_MODEL_STREAM_FLAG_DEFAULT: int
 ACL_MODEL_STREAM_FLAG_HEAD: int
+ACL_RT_EQUAL: aclrtCondition
+ACL_RT_GREATER: aclrtCondition
+ACL_RT_GREATER_OR_EQUAL: aclrtCondition
+ACL_RT_LESS: aclrtCondition
+ACL_RT_LESS_OR_EQUAL: aclrtCondition
+ACL_RT_NOT_EQUAL: aclrtCondition
+ACL_RT_SWITCH_INT32: aclrtCompareDataType
+ACL_RT_SWITCH_INT64: aclrtCompareDataType
 ACL_STOP_ON_FAILURE: int
 ACL_STREAM_CPU_SCHEDULE: int
 ACL_STREAM_DEVICE_USE_ONLY: int
@@ -476,6 +487,14 @@ __all__ = [
     "ACL_MODEL_RI_CAPTURE_STATUS_NONE",
     "ACL_MODEL_STREAM_FLAG_DEFAULT",
     "ACL_MODEL_STREAM_FLAG_HEAD",
+    "ACL_RT_EQUAL",
+    "ACL_RT_GREATER",
+    "ACL_RT_GREATER_OR_EQUAL",
+    "ACL_RT_LESS",
+    "ACL_RT_LESS_OR_EQUAL",
+    "ACL_RT_NOT_EQUAL",
+    "ACL_RT_SWITCH_INT32",
+    "ACL_RT_SWITCH_INT64",
     "ACL_STOP_ON_FAILURE",
     "ACL_STREAM_CPU_SCHEDULE",
     "ACL_STREAM_DEVICE_USE_ONLY",
@@ -594,6 +613,8 @@ __all__ = [
     "aclrtCntNotifyRecord",
     "aclrtCntNotifyReset",
     "aclrtCntNotifyWaitWithTimeout",
+    "aclrtCompareDataType",
+    "aclrtCondition",
     "aclrtCreateContext",
     "aclrtCreateEvent",
     "aclrtCreateEventExWithFlag",
@@ -753,6 +774,7 @@ __all__ = [
     "aclrtStreamWaitEventWithFlag",
     "aclrtStreamWaitEventWithTimeout",
     "aclrtSubscribeReport",
+    "aclrtSwitchStream",
     "aclrtSynchronizeDevice",
     "aclrtSynchronizeDeviceWithTimeout",
     "aclrtSynchronizeEvent",

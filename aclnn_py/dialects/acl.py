@@ -49,9 +49,10 @@ from aclnn_py.dialects.acl_stream import *  # noqa: F403  # the names listed the
 from aclnn_py.dialects.acl_stream_config import *  # noqa: F403  # the names listed there
 from aclnn_py.dialects.acl_stream_control import *  # noqa: F403  # the names listed there
 from aclnn_py.dialects.acl_stream_facts import *  # noqa: F403  # the names listed there
-from aclnn_runtime import enums, enums_device, enums_order
+from aclnn_runtime import enums, enums_device, enums_model, enums_order
 from aclnn_runtime.enums import *  # noqa: F403  # the names listed there
 from aclnn_runtime.enums_device import *  # noqa: F403  # the names listed there
+from aclnn_runtime.enums_model import *  # noqa: F403  # the names listed there
 from aclnn_runtime.enums_order import *  # noqa: F403  # the names listed there
 from aclnn_runtime.errors import AclError, AclnnError
 
@@ -72,6 +73,7 @@ __all__ += acl_error.__all__
 __all__ += acl_facts.__all__
 __all__ += acl_limits.__all__
 __all__ += acl_parameter.__all__
+__all__ += enums_model.__all__
 __all__ += enums_order.__all__
 __all__ += acl_callback.__all__
 __all__ += acl_capture.__all__

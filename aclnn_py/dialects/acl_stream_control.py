@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
-    "aclrtActiveStream",
     "aclrtDestroyStreamForce",
     "aclrtPersistentTaskClean",
     "aclrtRegStreamStateCallback",
@@ -197,28 +196,3 @@ def aclrtPersistentTaskClean(stream: Stream | None) -> None:
     Source: CANN runtime API reference, ``aclrtPersistentTaskClean`` (ACL API version 1.17.0).
     """
     _config.refuse_model_only("aclrtPersistentTaskClean", stream)
-
-
-def aclrtActiveStream(activeStream: Stream | None, stream: Stream | None) -> None:
-    """Activate a stream of a model; refused: all of them start with it.
-
-    Parameters
-    ----------
-    activeStream : Stream
-        The stream to activate.
-    stream : Stream
-        The stream that does it.
-
-    Raises
-    ------
-    AclError
-        100000 for None; 107005 for a stream that is bound to no
-        model; 207000 for a bound one; 107002 without current context;
-        107003 for a stream of another context; 107017 for a destroyed handle.
-
-    Notes
-    -----
-    Source: CANN runtime API reference, ``aclrtActiveStream`` (ACL API version 1.17.0).
-    """
-    _config.refuse_model_only("aclrtActiveStream", activeStream, "activeStream")
-    _config.refuse_model_only("aclrtActiveStream", stream)

@@ -60,8 +60,17 @@ aclError aclrtPersistentTaskClean(aclrtStream stream) {
   return aclpy_stream_model_only(0, capi_handle(stream), "aclrtPersistentTaskClean");
 }
 aclError aclrtActiveStream(aclrtStream activeStream, aclrtStream stream) {
-  (void)activeStream;
-  return aclpy_stream_model_only(0, capi_handle(stream), "aclrtActiveStream");
+  return aclpy_stream_activate(0, capi_handle(activeStream), capi_handle(stream));
+}
+aclError aclrtSwitchStream(void *leftValue, aclrtCondition cond, void *rightValue, aclrtCompareDataType dataType,
+                           aclrtStream trueStream, aclrtStream falseStream, aclrtStream stream) {
+  const aclpy_switch what = {.left = (uintptr_t)leftValue,
+                             .right = (uintptr_t)rightValue,
+                             .condition = (int32_t)cond,
+                             .type = (int32_t)dataType,
+                             .true_stream = capi_handle(trueStream),
+                             .false_stream = capi_handle(falseStream)};
+  return aclpy_stream_switch(0, &what, capi_handle(stream));
 }
 
 /* ---- listeners ------------------------------------------------------------------------------------------------- */

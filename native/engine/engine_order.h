@@ -130,6 +130,16 @@ int32_t aclpy_model_end_task(aclpy_handle ctx, aclpy_handle model, aclpy_handle 
 int32_t aclpy_model_build_end(aclpy_handle model, const void *reserve);
 int32_t aclpy_model_unbind(aclpy_handle ctx, aclpy_handle model, aclpy_handle stream);
 
+/* In a model: lets another of its streams start; or lets it run instead of the rest of this one, where the values at
+ * the two addresses compare so: 0 ==, 1 !=, 2 >, 3 >=, 4 <, 5 <=. */
+typedef struct aclpy_switch {
+  uintptr_t left, right;
+  int32_t condition, type; /* type: 0 of 32 bits, 1 of 64 */
+  aclpy_handle true_stream, false_stream;
+} aclpy_switch;
+int32_t aclpy_stream_activate(aclpy_handle ctx, aclpy_handle active, aclpy_handle stream);
+int32_t aclpy_stream_switch(aclpy_handle ctx, const aclpy_switch *what, aclpy_handle stream);
+
 typedef struct aclpy_graph_task {
   int32_t kind;    /* 0 run, 1 wait, 2 record */
   uint32_t branch; /* 0: the stream of the capture */

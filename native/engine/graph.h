@@ -82,6 +82,8 @@ struct eng_graph {
   bool unbound;              /* a stream was taken from it: not to be executed any more */
   struct eng_marker *start;  /* the first branch's record, which the others wait for */
   struct eng_stream *runner; /* of aclmdlRIExecute; under the launch lock */
+  bool steered;              /* some of its streams start or end by what runs (steer.c) */
+  struct eng_replay *steered_replays;
   _Atomic uint64_t aborts;
 
   pthread_mutex_t launch_lock;  /* one replay is queued at a time; taken before `lock` */

@@ -11,6 +11,7 @@
 #include "context.h"
 #include "failure.h"
 #include "marker.h"
+#include "steer.h"
 #include "stream.h"
 
 enum { FLAG_HEAD = 0, FLAG_DEFAULT = 0x7FFFFFFF };
@@ -117,7 +118,14 @@ static bool add_mark_(struct eng_graph *graph, uint32_t branch, enum eng_task_ki
   return false;
 }
 
-static int32_t bind_(struct eng_graph *graph, struct eng_stream *stream, const char *function) {
+static bool has_head_(const struct eng_graph *graph) {
+  for (uint32_t i = 0; i < graph->n_bound; i++) {
+    if (graph->bound[i].head) return true;
+  }
+  return false;
+}
+
+static int32_t bind_as_(struct eng_graph *graph, struct eng_stream *stream, bool head, const char *function) {
   int32_t status = check_building_(graph, function);
   if (status == ACLPY_ACL_SUCCESS) status = check_unbound_(stream, function);
   if (status != ACLPY_ACL_SUCCESS) return status;
@@ -125,13 +133,13 @@ static int32_t bind_(struct eng_graph *graph, struct eng_stream *stream, const c
   if (bound == NULL) return eng_fail_memory(function, "a bound stream");
   graph->bound = bound;
   int32_t branch = eng_graph_branch(graph, NULL);
-  enum eng_task_kind first = branch == 0 ? ENG_TASK_RECORD : ENG_TASK_WAIT;
-  if (branch < 0 || !add_mark_(graph, (uint32_t)branch, first, graph->start)) {
+  enum eng_task_kind first = has_head_(graph) ? ENG_TASK_WAIT : ENG_TASK_RECORD;
+  if (branch < 0 || (head && !add_mark_(graph, (uint32_t)branch, first, graph->start))) {
     if (branch >= 0) graph->n_branches--;
     return eng_fail_memory(function, "a bound stream");
   }
   graph->branches[branch].origin = stream->handle;
-  graph->bound[graph->n_bound++] = (struct eng_bound){.stream = stream};
+  graph->bound[graph->n_bound++] = (struct eng_bound){.stream = stream, .head = head};
   eng_retain(&stream->head);
   eng_retain(&graph->head);
   stream->graph = graph;
@@ -140,18 +148,25 @@ static int32_t bind_(struct eng_graph *graph, struct eng_stream *stream, const c
   return ACLPY_ACL_SUCCESS;
 }
 
+static int32_t bind_head_(struct eng_graph *graph, struct eng_stream *stream, const char *function) {
+  return bind_as_(graph, stream, true, function);
+}
+
+static int32_t bind_other_(struct eng_graph *graph, struct eng_stream *stream, const char *function) {
+  if (!stream->foreign) return bind_as_(graph, stream, false, function);
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, function, "flag", "ACL_MODEL_STREAM_FLAG_HEAD (0)",
+                    "let every stream start with the model, ordered by events",
+                    "a stream of a CUDA device that another one activates");
+}
+
 int32_t aclpy_model_bind(aclpy_handle ctx, aclpy_handle model, aclpy_handle stream, uint32_t flag) {
   static const char function[] = "aclmdlRIBindStream";
-  if (flag == FLAG_DEFAULT) {
-    return aclpy_fail(ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, function, "flag", "ACL_MODEL_STREAM_FLAG_HEAD (0)",
-                      "let every stream start with the model, ordered by events",
-                      "a stream that a branch or a loop of the model activates");
+  if (flag != FLAG_HEAD && flag != FLAG_DEFAULT) {
+    return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "flag",
+                      "ACL_MODEL_STREAM_FLAG_HEAD (0) or ACL_MODEL_STREAM_FLAG_DEFAULT (0x7FFFFFFF)", "", "%" PRIu32,
+                      flag);
   }
-  if (flag != FLAG_HEAD) {
-    return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "flag", "ACL_MODEL_STREAM_FLAG_HEAD (0)", "",
-                      "%" PRIu32, flag);
-  }
-  return with_both_(ctx, model, stream, bind_, function);
+  return with_both_(ctx, model, stream, flag == FLAG_HEAD ? bind_head_ : bind_other_, function);
 }
 
 /* ---- the end of building ---- */
@@ -199,6 +214,7 @@ static int32_t claim_end_(struct eng_graph *graph, const char *function) {
     status = refuse_relation_(function, "modelRI", "a model with a stream whose tasks have ended",
                               "call aclmdlRIEndTask first", "a model without any");
   }
+  if (status == ACLPY_ACL_SUCCESS) status = eng_steer_look(graph, function);
   if (status == ACLPY_ACL_SUCCESS) graph->state = ENG_GRAPH_DROPPED; /* takes no more tasks */
   pthread_mutex_unlock(&graph->lock);
   return status;
@@ -217,7 +233,7 @@ int32_t aclpy_model_build_end(aclpy_handle model, const void *reserve) {
     close_streams_(graph);
     eng_capture_unlist(graph);
     pthread_mutex_lock(&graph->lock);
-    if (!join_(graph) || !eng_graph_finish(graph)) status = eng_fail_memory(function, "a model");
+    if ((!graph->steered && !join_(graph)) || !eng_graph_finish(graph)) status = eng_fail_memory(function, "a model");
     if (status == ACLPY_ACL_SUCCESS) graph->state = ENG_GRAPH_READY;
     pthread_mutex_unlock(&graph->lock);
   }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Models: graphs that are built from persistent streams bound to them, instead of being captured.
  *
- * Every bound stream is a branch, which starts with the model; the model is over when all branches are. While it is
- * built, a stream's gate has ENG_GATE_MODEL and ENG_GATE_CAPTURE; the latter goes when no more tasks are taken.
+ * Every bound stream is a branch, which starts with the model or is activated by another one (steer.h); the model is
+ * over when all branches are. While it is built, a stream's gate has ENG_GATE_MODEL and ENG_GATE_CAPTURE; the latter
+ * goes when no more tasks are taken.
  */
 #ifndef ACLPY_ENGINE_MODEL_H
 #define ACLPY_ENGINE_MODEL_H
@@ -11,6 +12,7 @@
 
 struct eng_bound {
   struct eng_stream *stream; /* a reference; NULL once it is unbound */
+  bool head;                 /* starts with the model; the others are activated */
 };
 
 /* A stream ends while it is bound: the model cannot be executed any more. */

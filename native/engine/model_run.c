@@ -8,6 +8,7 @@
 #include "failure.h"
 #include "graph.h"
 #include "schedule.h"
+#include "steer.h"
 #include "stream.h"
 #include "stream_state.h"
 
@@ -83,6 +84,7 @@ int32_t aclpy_graph_abort(aclpy_handle handle) {
   status = check_built_(graph, ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, function,
                         "abort the stream that runs it: aclrtStreamAbort");
   if (status == ACLPY_ACL_SUCCESS) atomic_fetch_add(&graph->aborts, 1);
+  if (status == ACLPY_ACL_SUCCESS) eng_steer_abort(graph);
   eng_release(&graph->head);
   return status;
 }

@@ -20,25 +20,14 @@
 #include "marker.h"
 #include "memory.h"
 #include "model.h"
+#include "replay.h"
 #include "reporter.h"
 #include "schedule.h"
+#include "steer.h"
 #include "stream.h"
 #include "stream_state.h"
 
 static const char function_[] = "aclmdlRIExecuteAsync";
-
-struct eng_replay {
-  atomic_int owners;         /* tasks, and whoever is queueing them */
-  atomic_bool over;          /* the last task of the target has run or was dropped */
-  struct eng_graph *graph;   /* a reference */
-  struct eng_stream *target; /* a reference: where failures show */
-  struct eng_marker *end;    /* reached when it is over: the next replay waits for it */
-  uint64_t aborts;           /* of the graph, when this began */
-  atomic_bool told;          /* that it was aborted */
-  eng_hold *holds;           /* n_holds of them: what is pending as long as the replay is */
-  uint32_t n_holds, n_markers;
-  struct eng_marker *markers[]; /* one a slot */
-};
 
 /* ---- life ---- */
 
@@ -47,6 +36,7 @@ static void over_(struct eng_replay *replay) {
   struct eng_graph *graph = replay->graph;
   pthread_mutex_lock(&graph->lock);
   graph->running--;
+  if (graph->steered) eng_steer_forget(replay);
   uint32_t blocking = graph->blocking;
   pthread_mutex_unlock(&graph->lock);
   if (blocking != 0) atomic_fetch_sub(&replay->target->blocking_callbacks, (int)blocking);
@@ -58,11 +48,14 @@ static void release_(struct eng_replay *replay) {
   for (uint32_t i = 0; i < replay->n_holds; i++) eng_memory_unhold(replay->holds[i]);
   free(replay->holds);
   for (uint32_t i = 0; i < replay->n_markers; i++) eng_marker_drop(replay->markers[i]);
+  eng_marker_drop(replay->settled);
   eng_marker_drop(replay->end);
   eng_release(&replay->target->head);
   eng_release(&replay->graph->head);
   free(replay);
 }
+
+void eng_replay_hold(struct eng_replay *replay) { atomic_fetch_add(&replay->owners, 1); }
 
 void eng_replay_done(struct eng_replay *replay, bool last) {
   if (last) over_(replay);
@@ -100,7 +93,7 @@ static struct eng_replay *new_(struct eng_graph *graph, struct eng_stream *targe
   pthread_mutex_lock(&graph->lock);
   good = good && hold_memories_(replay);
   if (good) graph->running++;
-  replay->aborts = atomic_load(&graph->aborts);
+  atomic_init(&replay->aborts, atomic_load(&graph->aborts));
   uint32_t blocking = graph->blocking;
   pthread_mutex_unlock(&graph->lock);
   if (good) {
@@ -142,13 +135,19 @@ static void tell_abort_(struct eng_replay *replay) {
                              "execute it again where its work is still wanted", "a model that was aborted"));
 }
 
+bool eng_replay_aborted(struct eng_replay *replay) {
+  if (atomic_load_explicit(&replay->graph->aborts, memory_order_relaxed) ==
+      atomic_load_explicit(&replay->aborts, memory_order_relaxed)) {
+    return false;
+  }
+  tell_abort_(replay);
+  return true;
+}
+
 static int32_t run_nodes_(struct eng_replay *replay, struct eng_stream *stream, uint32_t first, uint32_t end) {
   for (uint32_t i = first; i < end; i++) {
     if (eng_stopping()) return eng_fail_stopped(function_);
-    if (atomic_load_explicit(&replay->graph->aborts, memory_order_relaxed) != replay->aborts) {
-      tell_abort_(replay);
-      break;
-    }
+    if (eng_replay_aborted(replay)) break;
     if (eng_stream_interrupted(stream)) break;
     run_node_(replay, stream, &replay->graph->nodes[i]);
   }
@@ -177,14 +176,7 @@ int32_t eng_replay_run(struct eng_replay *replay, struct eng_stream *stream, uin
 
 /* ---- queueing ---- */
 
-struct batch_ {
-  struct eng_replay *replay;
-  struct eng_stream *stream;
-  uint32_t n;
-  struct eng_task tasks[ENG_SUBMIT_MOST];
-};
-
-static int32_t flush_(struct batch_ *batch) {
+int32_t eng_replay_flush(struct eng_replay_batch *batch) {
   if (batch->n == 0) return ACLPY_ACL_SUCCESS;
   int32_t status = eng_stream_submit_all(batch->stream, batch->tasks, batch->n, function_);
   for (uint32_t i = 0; i < batch->n && status != ACLPY_ACL_SUCCESS; i++) eng_task_drop(&batch->tasks[i]);
@@ -193,25 +185,25 @@ static int32_t flush_(struct batch_ *batch) {
 }
 
 /* A place for the next task, or NULL and *status. */
-static struct eng_task *next_(struct batch_ *batch, int32_t *status) {
-  if (batch->n == ENG_SUBMIT_MOST) *status = flush_(batch);
+struct eng_task *eng_replay_place(struct eng_replay_batch *batch, int32_t *status) {
+  if (batch->n == ENG_SUBMIT_MOST) *status = eng_replay_flush(batch);
   return *status == ACLPY_ACL_SUCCESS ? &batch->tasks[batch->n] : NULL;
 }
 
-static bool in_stretch_(const struct eng_node *node) {
-  return node->task.kind == ENG_TASK_RUN && node->task.work != ENG_WORK_POST;
+bool eng_replay_in_stretch(const struct eng_node *node) {
+  return node->task.kind == ENG_TASK_RUN && node->task.work != ENG_WORK_POST && node->task.work != ENG_WORK_STEER;
 }
 
 static bool is_foreign_(const struct eng_node *node) { return !eng_task_lendable(&node->task); }
 
-static int32_t add_stretch_(struct batch_ *batch, uint32_t first, uint32_t end, bool last) {
+int32_t eng_replay_add_stretch(struct eng_replay_batch *batch, uint32_t first, uint32_t end, bool last) {
   int32_t status = ACLPY_ACL_SUCCESS;
-  struct eng_task *task = next_(batch, &status);
+  struct eng_task *task = eng_replay_place(batch, &status);
   if (task == NULL) return status;
   eng_task_init(task, ENG_TASK_RUN, ENG_WORK_REPLAY);
   bool foreign = false;
   for (uint32_t i = first; i < end && !foreign; i++) foreign = is_foreign_(&batch->replay->graph->nodes[i]);
-  atomic_fetch_add(&batch->replay->owners, 1);
+  eng_replay_hold(batch->replay);
   task->u.replay.replay = batch->replay;
   task->u.replay.first = first;
   task->u.replay.end = end;
@@ -221,8 +213,8 @@ static int32_t add_stretch_(struct batch_ *batch, uint32_t first, uint32_t end, 
   return ACLPY_ACL_SUCCESS;
 }
 
-static int32_t act_outside_(struct batch_ *batch, const struct eng_task *captured) {
-  int32_t status = flush_(batch); /* what stands before it is queued first */
+static int32_t act_outside_(struct eng_replay_batch *batch, const struct eng_task *captured) {
+  int32_t status = eng_replay_flush(batch); /* what stands before it is queued first */
   if (status != ACLPY_ACL_SUCCESS) return status;
   struct eng_event *event = (struct eng_event *)captured->u.mark.object;
   if (captured->kind == ENG_TASK_WAIT) return eng_event_wait_now(event, batch->stream, function_);
@@ -230,17 +222,26 @@ static int32_t act_outside_(struct batch_ *batch, const struct eng_task *capture
   return eng_event_record_now(event, batch->stream, function_);
 }
 
+static struct eng_marker *marker_of_(struct eng_replay *replay, int32_t slot) {
+  if (slot == ENG_NO_SLOT) return NULL;
+  if (!replay->graph->steered) return eng_marker_share(replay->markers[slot]);
+  pthread_mutex_lock(&replay->graph->lock);
+  struct eng_marker *marker = eng_marker_share(replay->markers[slot]);
+  pthread_mutex_unlock(&replay->graph->lock);
+  return marker;
+}
+
 /* A callback, a wait or a record. */
-static int32_t add_mark_(struct batch_ *batch, const struct eng_node *node) {
+int32_t eng_replay_add_mark(struct eng_replay_batch *batch, const struct eng_node *node) {
   const struct eng_task *captured = &node->task;
   if (captured->kind != ENG_TASK_RUN && captured->work == ENG_MARK_EVENT && captured->u.mark.external) {
     return act_outside_(batch, captured);
   }
   int32_t status = ACLPY_ACL_SUCCESS;
-  struct eng_task *task = next_(batch, &status);
+  struct eng_task *task = eng_replay_place(batch, &status);
   if (task == NULL) return status;
   if (!eng_task_copy(captured, task)) return eng_fail_memory(function_, "a replayed task");
-  struct eng_marker *marker = node->slot == ENG_NO_SLOT ? NULL : eng_marker_share(batch->replay->markers[node->slot]);
+  struct eng_marker *marker = marker_of_(batch->replay, node->slot);
   if (captured->kind == ENG_TASK_RUN) {
     eng_callback_retain(task->u.post.callback);
     task->u.post.marker = marker;
@@ -252,24 +253,24 @@ static int32_t add_mark_(struct batch_ *batch, const struct eng_node *node) {
   return ACLPY_ACL_SUCCESS;
 }
 
-static int32_t queue_branch_(struct batch_ *batch, const struct eng_branch *branch) {
+static int32_t queue_branch_(struct eng_replay_batch *batch, const struct eng_branch *branch) {
   const struct eng_node *nodes = batch->replay->graph->nodes;
   bool origin = branch == batch->replay->graph->branches;
   int32_t status = ACLPY_ACL_SUCCESS;
   uint32_t first = branch->first;
   for (uint32_t i = branch->first; i < branch->end && status == ACLPY_ACL_SUCCESS; i++) {
-    if (in_stretch_(&nodes[i])) continue;
-    if (i > first) status = add_stretch_(batch, first, i, false);
-    if (status == ACLPY_ACL_SUCCESS) status = add_mark_(batch, &nodes[i]);
+    if (eng_replay_in_stretch(&nodes[i])) continue;
+    if (i > first) status = eng_replay_add_stretch(batch, first, i, false);
+    if (status == ACLPY_ACL_SUCCESS) status = eng_replay_add_mark(batch, &nodes[i]);
     first = i + 1;
   }
   if (status == ACLPY_ACL_SUCCESS && (origin || first < branch->end)) {
-    status = add_stretch_(batch, first, branch->end, origin);
+    status = eng_replay_add_stretch(batch, first, branch->end, origin);
   }
-  return status == ACLPY_ACL_SUCCESS ? flush_(batch) : status;
+  return status == ACLPY_ACL_SUCCESS ? eng_replay_flush(batch) : status;
 }
 
-static int32_t stream_of_(struct eng_graph *graph, struct eng_branch *branch, struct eng_stream **stream) {
+int32_t eng_replay_stream_of(struct eng_graph *graph, struct eng_branch *branch, struct eng_stream **stream) {
   int32_t status = ACLPY_ACL_SUCCESS;
   if (branch->stream == NULL) {
     branch->stream = eng_stream_new_unlimited(graph->context, true, 0, 0, function_, &status);
@@ -279,7 +280,7 @@ static int32_t stream_of_(struct eng_graph *graph, struct eng_branch *branch, st
   return status;
 }
 
-static int32_t wait_for_previous_(struct batch_ *batch) {
+int32_t eng_replay_after_previous(struct eng_replay_batch *batch) {
   struct eng_graph *graph = batch->replay->graph;
   if (graph->last_over == NULL || graph->last_stream == batch->stream->id || eng_marker_reached(graph->last_over)) {
     return ACLPY_ACL_SUCCESS;
@@ -291,15 +292,16 @@ static int32_t wait_for_previous_(struct batch_ *batch) {
 }
 
 /* Under the launch lock. */
-static int32_t queue_all_(struct eng_replay *replay, struct batch_ *batch) {
+static int32_t queue_all_(struct eng_replay *replay, struct eng_replay_batch *batch) {
   struct eng_graph *graph = replay->graph;
+  if (graph->steered) return eng_steer_queue(replay, batch);
   int32_t status = ACLPY_ACL_SUCCESS;
   for (uint32_t i = 0; i < graph->n_branches && status == ACLPY_ACL_SUCCESS; i++) {
     batch->replay = replay;
     batch->stream = replay->target;
     batch->n = 0;
-    if (i == 0) status = wait_for_previous_(batch);
-    if (i > 0) status = stream_of_(graph, &graph->branches[i], &batch->stream);
+    if (i == 0) status = eng_replay_after_previous(batch);
+    if (i > 0) status = eng_replay_stream_of(graph, &graph->branches[i], &batch->stream);
     if (status == ACLPY_ACL_SUCCESS) status = queue_branch_(batch, &graph->branches[i]);
     for (uint32_t task = 0; task < batch->n; task++) eng_task_drop(&batch->tasks[task]); /* after a failure */
   }
@@ -308,7 +310,7 @@ static int32_t queue_all_(struct eng_replay *replay, struct batch_ *batch) {
 
 int32_t eng_graph_launch(struct eng_graph *graph, struct eng_stream *target) {
   struct eng_replay *replay = new_(graph, target);
-  struct batch_ *batch = replay == NULL ? NULL : eng_object_alloc(sizeof(*batch));
+  struct eng_replay_batch *batch = replay == NULL ? NULL : eng_object_alloc(sizeof(*batch));
   int32_t status = batch == NULL ? eng_fail_memory(function_, "a replay") : queue_all_(replay, batch);
   free(batch);
   if (replay == NULL) return status;
@@ -318,6 +320,7 @@ int32_t eng_graph_launch(struct eng_graph *graph, struct eng_stream *target) {
     graph->last_stream = target->id;
     eng_marker_drop(old);
   } else { /* what has been queued already must not wait for what has not */
+    if (graph->steered) eng_steer_lose(replay, status);
     for (uint32_t i = 0; i < replay->n_markers; i++) eng_marker_lose(replay->markers[i], status);
     over_(replay);
   }

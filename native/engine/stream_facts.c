@@ -105,7 +105,7 @@ int32_t aclpy_stream_get_attribute(aclpy_handle ctx, aclpy_handle stream, int32_
   return ACLPY_ACL_SUCCESS;
 }
 
-/* Streams outside of any model have nothing to activate, switch or clean; in a model every stream starts with it. */
+/* Streams outside of any model have nothing to clean. */
 int32_t aclpy_stream_model_only(aclpy_handle ctx, aclpy_handle stream, const char *function) {
   if (stream == 0) return eng_fail_null(function, "stream");
   int32_t status = ACLPY_ACL_SUCCESS;
@@ -114,8 +114,8 @@ int32_t aclpy_stream_model_only(aclpy_handle ctx, aclpy_handle stream, const cha
   bool bound = (atomic_load(&found->gate) & ENG_GATE_MODEL) != 0;
   eng_release(&found->head);
   if (bound) {
-    return aclpy_fail(ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, function, "stream", "a model without branches and loops",
-                      "order the model's streams by events", "a stream of a model");
+    return aclpy_fail(ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, function, "stream", "a stream whose tasks stay",
+                      "build another model", "a stream of a model");
   }
   return aclpy_fail(ACLPY_ACL_ERROR_RT_STREAM_MODEL, function, "stream", "a persistent stream bound to a model",
                     "call aclmdlRIBindStream first", "a stream that is bound to no model");

@@ -18,6 +18,7 @@
 #include "memory.h"
 #include "operator.h"
 #include "plan.h"
+#include "steer.h"
 #include "stream.h"
 #include "transfer.h"
 
@@ -81,6 +82,9 @@ static void drop_work_(struct eng_task *task) {
       break;
     case ENG_WORK_TRANSFER:
       eng_transfer_drop(task->u.transfer);
+      break;
+    case ENG_WORK_STEER:
+      eng_steer_drop(task);
       break;
     case ENG_WORK_COPY:
     case ENG_WORK_SET:
@@ -148,6 +152,7 @@ bool eng_task_lendable(const struct eng_task *task) {
     case ENG_WORK_TRANSFER:
     case ENG_WORK_POST:
     case ENG_WORK_UPDATE:
+    case ENG_WORK_STEER:
     default:
       return true;
   }
@@ -200,6 +205,8 @@ static int32_t run_work_(struct eng_stream *stream, struct eng_task *task) {
     case ENG_WORK_UPDATE:
       eng_update_apply(task->u.update.update);
       return ACLPY_ACL_SUCCESS;
+    case ENG_WORK_STEER:
+      return eng_steer_run(stream, task);
     default:
       return ACLPY_ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT;
   }
@@ -236,6 +243,8 @@ const char *eng_task_name(const struct eng_task *task) {
       return "aclmdlRIExecuteAsync";
     case ENG_WORK_UPDATE:
       return "aclmdlRICaptureTaskUpdateEnd";
+    case ENG_WORK_STEER:
+      return eng_steer_name(task);
     case ENG_WORK_SET:
     default:
       return "aclrtMemsetAsync";

@@ -36,7 +36,8 @@ enum eng_task_work {
   ENG_WORK_TRANSFER, /* the larger forms of copying (transfer.h) */
   ENG_WORK_POST,     /* hands a callback to the thread that is subscribed */
   ENG_WORK_REPLAY,   /* runs captured tasks */
-  ENG_WORK_UPDATE    /* exchanges captured tasks */
+  ENG_WORK_UPDATE,   /* exchanges captured tasks */
+  ENG_WORK_STEER     /* says which of a model's streams go on (steer.h) */
 };
 /* What a WAIT waits for and a RECORD changes: the same field of the task. */
 enum eng_task_mark { ENG_MARK_EVENT, ENG_MARK_NOTIFY, ENG_MARK_COUNT, ENG_MARK_VALUE };
@@ -96,6 +97,16 @@ struct eng_task {
     struct {
       struct eng_update *update; /* owned */
     } update;
+    struct {
+      struct eng_replay *replay; /* a reference; NULL in the model itself */
+      uint32_t what;             /* enum eng_steer */
+      uint32_t target;           /* branch to start */
+      uint32_t branch, node;     /* where it stands */
+      uint32_t condition;
+      bool wide; /* the values have 64 bits */
+      bool over; /* its branch has gone on or ended */
+      uintptr_t left, right;
+    } steer;
   } u;
   uintptr_t *more; /* n_slots addresses, then n_holds holds, for plans with more slots than fit here; or NULL */
   uintptr_t address[ENG_TASK_SLOTS];

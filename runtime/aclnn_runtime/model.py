@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aclnn_native import ffi, lib
-from aclnn_runtime.arguments import as_uint32, describe
+from aclnn_runtime.arguments import as_int32, as_uint32, describe
 from aclnn_runtime.errors import PARAM_INVALID, fail
 from aclnn_runtime.graph import Graph
+from aclnn_runtime.host_memory import memory_address
 from aclnn_runtime.noun import handle_of
 from aclnn_runtime.outputs import check, number
 from aclnn_runtime.stream import Stream
@@ -16,7 +17,18 @@ from aclnn_runtime.stream import Stream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["begin", "bind", "end", "end_task", "register", "streams", "unbind", "unregister"]
+__all__ = [
+    "activate",
+    "begin",
+    "bind",
+    "end",
+    "end_task",
+    "register",
+    "streams",
+    "switch",
+    "unbind",
+    "unregister",
+]
 
 
 def _both(function: str, model: object, stream: object) -> tuple[int, int]:
@@ -35,6 +47,34 @@ def bind(model: object, stream: object, flag: object) -> None:
     function = "aclmdlRIBindStream"
     handle, bound = _both(function, model, stream)
     check(lib.aclpy_model_bind(0, handle, bound, as_uint32(function, "flag", flag)))
+
+
+def activate(active: object, stream: object) -> None:
+    """``aclrtActiveStream``."""
+    function = "aclrtActiveStream"
+    started = handle_of(function, "activeStream", active, Stream)
+    check(lib.aclpy_stream_activate(0, started, handle_of(function, "stream", stream, Stream)))
+
+
+def switch(
+    left: object,
+    condition: object,
+    right: object,
+    data_type: object,
+    true_stream: object,
+    false_stream: object,
+    stream: object,
+) -> None:
+    """``aclrtSwitchStream``."""
+    function = "aclrtSwitchStream"
+    what = ffi.new("aclpy_switch *")
+    what.left, _, _held = memory_address(function, "leftValue", left, writable=False)
+    what.right, _, _held_too = memory_address(function, "rightValue", right, writable=False)
+    what.condition = as_int32(function, "cond", condition)
+    what.type = as_int32(function, "dataType", data_type)
+    what.true_stream = handle_of(function, "trueStream", true_stream, Stream)
+    what.false_stream = handle_of(function, "falseStream", false_stream, Stream)
+    check(lib.aclpy_stream_switch(0, what, handle_of(function, "stream", stream, Stream)))
 
 
 def end_task(model: object, stream: object) -> None:

@@ -89,7 +89,7 @@ static void facts_of_streams(void) {
   CHECK_EQUAL(aclpy_stream_get_attribute(0, stream, 0, &value, "aclrtGetStreamAttribute"), 107000);
   CHECK_EQUAL(aclpy_stream_set_attribute(0, 0, 3, 0, "aclrtSetStreamAttribute"), 100000);
   CHECK_EQUAL(aclpy_stream_get_attribute(0, stream, 3, NULL, "aclrtGetStreamAttribute"), 100000);
-  CHECK_EQUAL(aclpy_stream_model_only(0, stream, "aclrtActiveStream"), 107005);
+  CHECK_EQUAL(aclpy_stream_model_only(0, stream, "aclrtPersistentTaskClean"), 107005);
   CHECK_EQUAL(aclpy_stream_default(0, &standard), 0);
   CHECK_EQUAL(aclpy_stream_destroy(0, standard), 107000); /* goes with its context */
   destroy_stream(stream);

@@ -112,9 +112,7 @@ def test_arguments_are_checked(model, streams):
     assert status_of("aclmdlRIBindStream", None, streams[0], 0) == 100000
     assert status_of("aclmdlRIBindStream", model, None, 0) == 100000
     assert status_of("aclmdlRIBindStream", model, streams[0], 5) == 107000
-    flag = acl.ACL_MODEL_STREAM_FLAG_DEFAULT
-    assert status_of("aclmdlRIBindStream", model, streams[0], flag) == 207000
-    assert status_of("aclrtActiveStream", streams[0], streams[1]) == 207000
+    assert status_of("aclrtPersistentTaskClean", streams[0]) == 207000
     finish(model, *streams)
     assert status_of("aclmdlRIExecute", model, 0) == 107000
 
