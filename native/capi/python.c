@@ -31,7 +31,7 @@ struct api_ {
   void (*release)(int state);
   void *(*import)(const char *name);
   void (*decref)(void *object);
-  void (*print_error)(void);
+  void (*print_error)(void), (*clear_error)(void);
   void (*set_program_name)(const wchar_t *name); /* gone one day; PYTHONHOME does as well */
   wchar_t *(*decode)(const char *text, size_t *size);
   void (*before_fork)(void), (*after_fork_parent)(void), (*after_fork_child)(void);
@@ -52,6 +52,7 @@ static bool load_(void *library, struct api_ *api) {
   FIND(import, "PyImport_ImportModule");
   FIND(decref, "Py_DecRef");
   FIND(print_error, "PyErr_Print");
+  FIND(clear_error, "PyErr_Clear");
   FIND(set_program_name, "Py_SetProgramName");
   FIND(decode, "Py_DecodeLocale");
   FIND(before_fork, "PyOS_BeforeFork");
@@ -59,7 +60,8 @@ static bool load_(void *library, struct api_ *api) {
   FIND(after_fork_child, "PyOS_AfterFork_Child");
 #undef FIND
   return api->is_initialized != NULL && api->initialize != NULL && api->save_thread != NULL && api->ensure != NULL &&
-         api->release != NULL && api->import != NULL && api->decref != NULL && api->print_error != NULL;
+         api->release != NULL && api->import != NULL && api->decref != NULL && api->print_error != NULL &&
+         api->clear_error != NULL;
 }
 
 /* ---- an interpreter of our own --------------------------------------------------------------------------------- */
@@ -130,12 +132,15 @@ static int32_t refuse_(const char *function, const char *problem) {
 }
 
 static bool import_(const struct api_ *api) {
+  static atomic_bool told;
   int state = api->ensure();
   void *module = api->import("aclnn_py.dialects.capi");
-  if (module == NULL) {
-    api->print_error();
-  } else {
+  if (module != NULL) {
     api->decref(module);
+  } else if (atomic_exchange(&told, true)) {
+    api->clear_error(); /* every phase 1 tries again, and would fill the screen */
+  } else {
+    api->print_error();
   }
   api->release(state);
   return module != NULL;
