@@ -381,7 +381,7 @@ MUTANTS = (
         "CUDA: a repeated operand stays at its first element",
         "native/cuda/post_ops.h",
         "    spot.offset += step;\n",
-        "",
+        "    spot.offset += 0 * step;\n",
         FUSED_TWIN,
     ),
     Mutant(

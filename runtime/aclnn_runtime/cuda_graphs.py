@@ -7,7 +7,7 @@ neither belongs into a recording.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aclnn_runtime.cuda_queues import OnDevice
 
@@ -79,22 +79,35 @@ def end(queue: Queue, key: int) -> int:
     place = (queue.device, key)
     _recordings[place] = False
     with OnDevice(queue.device) as calls:
-        graph = calls.streamEndCapture(queue.ptr)
-        if not graph:
-            return ABSENT
         try:
-            recording = _Recording(queue.device, int(calls.graphInstantiate(graph)), scratch)
+            _recordings[place] = recording = _instantiated(calls, queue, scratch)
         finally:
-            calls.graphDestroy(graph)
-        _recordings[place] = recording
+            if _recordings[place] is False:  # what it would have written is nobody's
+                for address in scratch:
+                    calls.free(address)
+        if not isinstance(recording, _Recording):
+            return ABSENT
         calls.graphLaunch(recording.graph, queue.ptr)
     return DONE
+
+
+def _instantiated(calls: Any, queue: Queue, scratch: list[int]) -> _Recording | bool:
+    """What was captured as a graph that can be launched; False where it has become none."""
+    graph = calls.streamEndCapture(queue.ptr)
+    if not graph:
+        return False
+    try:
+        return _Recording(queue.device, int(calls.graphInstantiate(graph)), scratch)
+    finally:
+        calls.graphDestroy(graph)
 
 
 def forget(device: int, key: int) -> None:
     """Drop what was recorded of a whole graph; its replays are over."""
     low = key >> _GRAPH_BITS
-    for place in [at for at in _recordings if at[0] == device and at[1] >> _GRAPH_BITS == low]:
+    for place in [
+        at for at in list(_recordings) if at[0] == device and at[1] >> _GRAPH_BITS == low
+    ]:
         found = _recordings.pop(place)
         if isinstance(found, _Recording):
             found.close()

@@ -70,21 +70,22 @@ class Queue:
         While a graph is recorded: scratch memory that has to live as long as the graph.
     """
 
-    __slots__ = ("_owner", "_scratch", "_scratch_bytes", "device", "ptr", "recording")
+    __slots__ = ("_owner", "_pieces", "_scratch_bytes", "device", "ptr", "recording")
 
     def __init__(self, device: int, ptr: int, owner: object = None) -> None:
         self.device = device
         self.ptr = ptr
         self.recording: list[int] | None = None
         self._owner = owner
-        self._scratch = 0
+        self._pieces: list[int] = []
         self._scratch_bytes = 0
 
     def scratch(self, nbytes: int) -> int:
         """Memory for the launches of one step, which the next step may use again.
 
-        It only grows. Work before the growth is waited for; a stream's steps run one after
-        another, so one piece serves all.
+        It only grows, at least twofold. A stream's steps run one after another, so one piece serves
+        all; smaller ones stay until the stream ends, for queued work may still write them. Nothing
+        is waited for here: who calls may be the one that the stream waits for.
 
         Parameters
         ----------
@@ -104,24 +105,21 @@ class Queue:
             self.recording.append(address)
             return address
         if nbytes > self._scratch_bytes:
-            calls.streamSynchronize(self.ptr)
-            self._drop_scratch()
-            self._scratch = int(calls.malloc(nbytes))
-            self._scratch_bytes = nbytes
-        return self._scratch
+            size = max(nbytes, 2 * self._scratch_bytes)
+            self._pieces.append(int(calls.malloc(size)))
+            self._scratch_bytes = size
+        return self._pieces[-1]
 
     def close(self) -> None:
         """Give back the stream, if it is ours, and its scratch memory."""
+        owner, self._owner = self._owner, None
         with OnDevice(self.device) as calls:
-            self._drop_scratch()
-            if self._owner is None:
-                calls.streamDestroy(self.ptr)
-        self._owner = None
-
-    def _drop_scratch(self) -> None:
-        address, self._scratch, self._scratch_bytes = self._scratch, 0, 0
-        if address:
-            runtime().free(address)
+            try:
+                while self._pieces:
+                    calls.free(self._pieces.pop())
+            finally:  # an error of a kernel is every later call's, too
+                if owner is None:
+                    calls.streamDestroy(self.ptr)
 
 
 def queue_of(device: int, stream: int) -> Queue:

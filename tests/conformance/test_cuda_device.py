@@ -8,6 +8,7 @@ run as host code; so numbers, order and addresses are real, and speed is nobody'
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -316,6 +317,22 @@ def test_what_cannot_be_recorded_runs_all_the_same(cupy, gpu, queue):
     assert len(cupy.cuda.runtime.ran) == 4
 
 
+def test_a_recording_that_fails_gives_its_scratch_back(cupy, gpu, queue):
+    call = Call(gpu, "Softmax", (1, 40000))
+    executor = call.plan()
+    with queue.capture() as captured:
+        call.run(queue, executor)
+    captured.graph.replay(queue)
+    queue.synchronize()
+    cupy.cuda.runtime.fail_next["streamEndCapture"] = 901
+    before = cupy.cuda.runtime.memGetInfo()[0]
+    for _ in range(2):
+        captured.graph.replay(queue)
+        queue.synchronize()
+    assert cupy.cuda.runtime.memGetInfo()[0] == before
+    call.assert_right()
+
+
 # ---- streams of others --------------------------------------------------------------------------
 
 
@@ -470,6 +487,35 @@ def test_scratch_that_cannot_be_had_shows_at_synchronise(cupy, gpu, queue):
     with pytest.raises(acl.AclError) as caught:
         queue.synchronize()
     assert caught.value.status == 207001
+
+
+def test_a_stream_ends_also_where_its_scratch_cannot_be_freed(cupy, gpu):
+    stream = gpu.create_stream()
+    call = Call(gpu, "Softmax", (1, 40000))
+    call.plan()
+    call.run(stream)
+    stream.synchronize()
+    destroyed = fake_gpu.names(cupy).count("streamDestroy")
+    cupy.cuda.runtime.fail_next["free"] = 700
+    with suppress(acl.AclError):
+        stream.close()
+    assert fake_gpu.names(cupy).count("streamDestroy") == destroyed + 1
+
+
+def test_a_stream_that_ends_waits_for_its_work(cupy, gpu):
+    """Its scratch memory is given back behind the kernels that write it."""
+    stream = gpu.create_stream()
+    call = Call(gpu, "Softmax", (1, 40000))
+    call.plan()
+    hold = fake_gpu.Hold(cupy, stream)
+    call.run(stream)
+    thread = threading.Thread(target=stream.close)
+    thread.start()
+    assert "streamDestroy" not in fake_gpu.names(cupy)
+    hold.let_go()
+    thread.join()
+    call.assert_right()
+    assert "streamDestroy" in fake_gpu.names(cupy)
 
 
 def test_nothing_is_left_open(cupy):

@@ -183,7 +183,7 @@ def program(kernel, elements, dims, masks, kinds, source=4, target=4):
 
 def test_post_ops_of_more_than_2_32_elements(twin, reserve):
     """A row that is repeated beside a whole of beyond 32 bits without a sign, too."""
-    rows, columns = (1 << 16) + 3, 1 << 16
+    rows, columns = (1 << 16) + 3, (1 << 16) + 1
     n = rows * columns
     source, target = reserve(n, np.uint8), reserve(n, np.uint8)
     source[-6:] = np.arange(6)
@@ -191,7 +191,7 @@ def test_post_ops_of_more_than_2_32_elements(twin, reserve):
     row[-6:] = [10, 20, 30, 40, 50, 60]
     plan = launches("post_ops", "f32", program("post_ops", n, (rows, columns), [1], [4]), 132)
     head = addresses("post_ops", [source.ctypes.data, row.ctypes.data], target.ctypes.data, 0)
-    launch(twin, "post_ops", [*head, *plan.fields], 256, (n - 1) // 1024)
+    launch(twin, "post_ops", [*head, *plan.fields], 256, (n - 1) // 1024 - 1, 2)
     assert target[-6:].tolist() == [10, 21, 32, 43, 54, 65]
     assert target[-7] == 0
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
+import subprocess
+import sys
 import threading
 
 import ml_dtypes
@@ -16,6 +19,7 @@ import pytest
 
 import aclnn_py as acl
 from support import cuda_twin, fake_gpu
+from support.sources import ROOT
 
 pytestmark = pytest.mark.skipif(cuda_twin.compiler() is None, reason="no C++ compiler")
 
@@ -329,3 +333,17 @@ def test_emulated_devices_share_by_copies_only(device, gpu, cupy):
     assert caught.value.status == 207000
     np.testing.assert_array_equal(device.tensor(cupy.asarray(VALUES)).numpy(), VALUES)
     assert not hasattr(device.tensor(VALUES), "__cuda_array_interface__")
+
+
+def test_the_sample_of_streams():
+    """Events between two streams, then CuPy and this library in turn in one of CuPy's."""
+    sample = ROOT / "samples" / "python" / "gpu_streams.py"
+    done = subprocess.run(
+        [sys.executable, str(sample)],
+        capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, "PYTHONPATH": f"{fake_gpu.FAKE}:{ROOT / 'tests'}",
+             "FAKE_CUPY_TWIN": str(cuda_twin.library())},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "gradient on Device('cuda:0')" in done.stdout
+    assert "shared with CuPy" in done.stdout

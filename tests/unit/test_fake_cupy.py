@@ -54,3 +54,27 @@ def test_parameters_are_those_of_cupy():
     for name, mine in parameters_of_the_fake().items():
         theirs = parameters_in(real[name], name)
         assert theirs == mine, name
+
+
+ASK_PYTHON = """
+    import inspect, json, sys
+    try:
+        from cupy.cuda import compiler, function
+    except ImportError as error:
+        print(json.dumps(str(error)))
+        sys.exit()
+    asked = inspect.signature(compiler.compile_using_nvrtc).parameters
+    print(json.dumps([list(asked), function.Module.load.__doc__]))
+"""
+
+
+def test_the_compiler_is_called_as_cupy_has_it():
+    path = os.environ.get("CUPY_SITE", "")
+    done = run_python(ASK_PYTHON, **({"PYTHONPATH": path} if path else {}))
+    real = json.loads(done.stdout) if done.returncode == 0 else done.stderr
+    if isinstance(real, str):
+        pytest.skip(f"no CuPy to compare with: {real}")
+    tree = ast.parse((FAKE / "cupy" / "cuda" / "compiler.py").read_text(encoding="utf-8"))
+    (mine,) = [n for n in tree.body if getattr(n, "name", "") == "compile_using_nvrtc"]
+    assert [one.arg for one in mine.args.args] == real[0]
+    assert real[1].startswith("Module.load(self, bytes")

@@ -128,6 +128,10 @@ class ndarray:
         cuda.get_current_stream()._queue().add(run)
         return self
 
+    def __mul__(self, other):
+        made, mine = ndarray(self.shape, self.dtype), self._host()
+        return made._later(lambda _, _keep=self: mine * self.dtype.type(other))
+
     def __iadd__(self, other):
         return self._later(lambda values: values + self.dtype.type(other))
 
