@@ -248,9 +248,12 @@ REASONS = (
     ),
     (
         r"aclmdlRI(Task|Kernel|Update|GetTasks)|aclrtTaskUpdate",
-        "tasks of a graph are changed through task groups",
+        "handles of single tasks are experimental: tasks are changed through task groups",
     ),
-    (r"aclrt\w*HostFunc", "host functions of models run on the streams' own threads"),
+    (
+        r"aclrt\w*HostFunc",
+        "it serves offline models; host functions of built ones run on their streams' threads",
+    ),
     (
         (
             r"aclrt\w*(Kernel|Binary|Func|Symbol|OverFlow|Overflow|SatMode|Cmo|L2Cache|RandomNum|HardwareSync"
@@ -265,6 +268,10 @@ REASONS = (
             r"|GetDeviceCapability)"
         ),
         "a chip's figures that are not public",
+    ),
+    (
+        r"aclrtDeviceTaskAbort",
+        "what other threads are told meanwhile is not public: aclrtStreamAbort is there",
     ),
     (r"aclrt\w*(TaskAbort|DeviceState|ThreadLastTask)", "no task scheduler of a chip"),
     (r"aclsysGetCANNVersion", "deprecated; aclsysGetVersionStr answers"),

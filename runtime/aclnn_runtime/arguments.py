@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import operator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from aclnn_runtime.errors import fail
+from aclnn_runtime.errors import INVALID_PARAM, PARAM_INVALID, fail
 
-__all__ = ["SIZE_MAX", "as_int", "as_int32", "as_size", "as_uint32", "describe"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["SIZE_MAX", "as_function", "as_int", "as_int32", "as_size", "as_uint32", "describe"]
 
 SIZE_MAX: Final = 2**64 - 1
 _LONGEST_REPR: Final = 60
@@ -101,3 +104,24 @@ def as_int32(function: str, argument: str, value: object) -> int:
 def as_uint32(function: str, argument: str, value: object) -> int:
     """A ``uint32_t``."""
     return as_int(function, argument, value, low=0, high=2**32 - 1)
+
+
+def as_function(function: str, argument: str, value: object) -> Callable[..., object]:
+    """What a call is to call later.
+
+    Raises
+    ------
+    AclError
+        107000 for None, 100000 for anything else that cannot be called.
+    """
+    if not callable(value):
+        fail(
+            function,
+            argument,
+            what="cannot be called",
+            got=describe(value),
+            expected="a function",
+            fix="pass the function itself, not its result",
+            status=PARAM_INVALID if value is None else INVALID_PARAM,
+        )
+    return value

@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from aclnn_native import lib
-from aclnn_runtime.arguments import as_int, as_int32, describe
-from aclnn_runtime.errors import PARAM_INVALID, fail
+from aclnn_runtime.arguments import as_function, as_int, as_int32
 from aclnn_runtime.host_function import hold
 from aclnn_runtime.outputs import check
 
@@ -51,15 +50,6 @@ def launch_callback(
     as ``__cause__``.
     """
     kind = as_int32(_LAUNCH, "blockType", block_type)
-    if not callable(function):
-        fail(
-            _LAUNCH,
-            "fn",
-            what="cannot be called",
-            got=describe(function),
-            expected="a function",
-            fix="pass the function itself, not its result",
-            status=PARAM_INVALID if function is None else 100000,
-        )
-    key, run, drop, argument = hold(function)
+    called = as_function(_LAUNCH, "fn", function)
+    key, run, drop, argument = hold(called)
     check(lib.aclpy_launch_callback(context, stream, run, drop, argument, key, kind))

@@ -6,8 +6,8 @@ from __future__ import annotations
 from aclnn_native import lib
 from aclnn_runtime.arguments import as_int32, as_size
 from aclnn_runtime.enums import aclrtMemcpyKind
-from aclnn_runtime.errors import PARAM_INVALID, fail, raise_last
-from aclnn_runtime.host_memory import memory_address
+from aclnn_runtime.errors import raise_last
+from aclnn_runtime.host_memory import check_room, memory_address
 
 __all__ = ["copy", "copy_async", "fill", "fill_async"]
 
@@ -80,8 +80,8 @@ def _copy_arguments(
     from_, from_nbytes, from_held = memory_address(function, "src", src, writable=False)
     # Where C has an answer of its own, the library gives it; it copies nothing in these cases.
     if to and from_ and number in _COPY_KINDS and nbytes <= capacity:
-        _check_inside(function, "dst", to_nbytes, nbytes)
-        _check_inside(function, "src", from_nbytes, nbytes)
+        check_room(function, "dst", to_nbytes, nbytes)
+        check_room(function, "src", from_nbytes, nbytes)
     return to, from_, (capacity, nbytes, number), (to_held, from_held)
 
 
@@ -95,19 +95,5 @@ def _fill_arguments(
         return 0, (capacity, byte, 0), None
     to, to_nbytes, held = memory_address(function, "devPtr", pointer, writable=True)
     if to and nbytes <= capacity:
-        _check_inside(function, "devPtr", to_nbytes, nbytes)
+        check_room(function, "devPtr", to_nbytes, nbytes)
     return to, (capacity, byte, nbytes), held
-
-
-def _check_inside(function: str, argument: str, available: int | None, count: int) -> None:
-    if available is None or count <= available:
-        return
-    fail(
-        function,
-        argument,
-        what="is smaller than the number of bytes to be copied",
-        got=f"a host array of {available} bytes, count {count}",
-        expected=f"at least {count} bytes",
-        fix="pass array.nbytes as count, or a larger array",
-        status=PARAM_INVALID,
-    )

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, as_size, as_uint32, describe
-from aclnn_runtime.errors import PARAM_INVALID, fail, raise_last
-from aclnn_runtime.host_memory import memory_address
+from aclnn_runtime.errors import fail, raise_last
+from aclnn_runtime.host_memory import check_room, memory_address
 
 __all__ = ["BatchAttribute", "batch", "fill_d32", "rectangle"]
 
@@ -29,20 +29,6 @@ class BatchAttribute(NamedTuple):
     srcType: int  # noqa: N815  # the same
     dstId: int = 0  # noqa: N815  # the same
     srcId: int = 0  # noqa: N815  # the same
-
-
-def _check_inside(function: str, argument: str, available: int | None, span: int) -> None:
-    if available is None or span <= available:
-        return
-    fail(
-        function,
-        argument,
-        what="is smaller than what is to be copied",
-        got=f"a host array of {available} bytes, {span} needed",
-        expected=f"at least {span} bytes",
-        fix="pass a larger array, or fewer bytes",
-        status=PARAM_INVALID,
-    )
 
 
 def rectangle(
@@ -67,8 +53,8 @@ def rectangle(
     to, to_nbytes, to_held = memory_address(function, "dst", dst, writable=True)
     from_, from_nbytes, from_held = memory_address(function, "src", src, writable=False)
     if to and from_ and extent[0] <= min(pitches):
-        _check_inside(function, "dst", to_nbytes, (extent[1] - 1) * pitches[0] + extent[0])
-        _check_inside(function, "src", from_nbytes, (extent[1] - 1) * pitches[1] + extent[0])
+        check_room(function, "dst", to_nbytes, (extent[1] - 1) * pitches[0] + extent[0])
+        check_room(function, "src", from_nbytes, (extent[1] - 1) * pitches[1] + extent[0])
     arguments = (context, to, pitches[0], from_, pitches[1], *extent, number)
     if stream is None:
         status = lib.aclpy_memcpy_2d(*arguments)
@@ -190,8 +176,8 @@ def _copy(function: str, row: tuple[object, ...], held: list[object]) -> tuple[i
     to, to_nbytes, to_held = memory_address(function, "dsts", dst, writable=True)
     from_, from_nbytes, from_held = memory_address(function, "srcs", src, writable=False)
     if to and from_ and count <= room:
-        _check_inside(function, "dsts", to_nbytes, count)
-        _check_inside(function, "srcs", from_nbytes, count)
+        check_room(function, "dsts", to_nbytes, count)
+        check_room(function, "srcs", from_nbytes, count)
     held += (to_held, from_held)
     return to, room, from_, count
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aclnn_native import ffi, lib
 from aclnn_runtime import failures
-from aclnn_runtime.arguments import describe
-from aclnn_runtime.errors import HOST_FUNCTION_FAILED, PARAM_INVALID, fail, raise_last
+from aclnn_runtime.arguments import as_function
+from aclnn_runtime.errors import HOST_FUNCTION_FAILED, raise_last
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,17 +43,7 @@ def launch(context: int, stream: int, function: object) -> None:
     -----
     Never blocks. The stream holds the function until it has run or is dropped.
     """
-    if not callable(function):
-        fail(
-            _FUNCTION,
-            "fn",
-            what="cannot be called",
-            got=describe(function),
-            expected="a function",
-            fix="pass the function itself, not its result",
-            status=PARAM_INVALID if function is None else 100000,
-        )
-    key, run, drop, argument = hold(function)
+    key, run, drop, argument = hold(as_function(_FUNCTION, "fn", function))
     status = lib.aclpy_submit(context, stream, _LABEL, run, drop, argument, key)
     if status:
         raise_last(status)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from aclnn_runtime.arguments import as_size, describe
-from aclnn_runtime.errors import INVALID_PARAM, fail
+from aclnn_runtime.errors import INVALID_PARAM, PARAM_INVALID, fail
 from aclnn_runtime.memory import Buffer
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Readable: TypeAlias = Buffer | SupportsIndex | ReadableBuffer | np.ndarray[Any, Any] | None
     Writable: TypeAlias = Buffer | SupportsIndex | WriteableBuffer | np.ndarray[Any, Any] | None
 
-__all__ = ["host_address", "memory_address"]
+__all__ = ["check_room", "host_address", "memory_address"]
 
 _OTHER_ORDERS = (">", "!") if sys.byteorder == "little" else ("<",)
 
@@ -64,6 +64,21 @@ def memory_address(
     if isinstance(value, int | np.integer):
         return as_size(function, argument, value), None, None
     return host_address(value, writable=writable, function=function, argument=argument)
+
+
+def check_room(function: str, argument: str, available: int | None, needed: int) -> None:
+    """Refuse a host array (107000) with fewer bytes than are needed; None: nobody knows yet."""
+    if available is None or needed <= available:
+        return
+    fail(
+        function,
+        argument,
+        what="is smaller than the number of bytes to be copied",
+        got=f"a host array of {available} bytes, {needed} needed",
+        expected=f"at least {needed} bytes",
+        fix="pass a larger array, or fewer bytes",
+        status=PARAM_INVALID,
+    )
 
 
 def host_address(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aclnn_native import ffi, lib
-from aclnn_runtime.arguments import as_int32, as_uint32, describe
+from aclnn_runtime.arguments import as_function, as_int32, as_uint32, describe
 from aclnn_runtime.errors import PARAM_INVALID, fail
 from aclnn_runtime.graph import Graph
 from aclnn_runtime.host_memory import memory_address
@@ -110,26 +110,12 @@ _farewells: dict[int, tuple[int, Callable[[object], object], object]] = {}
 _numbers = iter(range(1, 1 << 62))
 
 
-def _checked(function: str, func: object) -> Callable[[object], object]:
-    if not callable(func):
-        fail(
-            function,
-            "func",
-            what="cannot be called",
-            got=describe(func),
-            expected="a function",
-            fix="pass the function itself",
-            status=PARAM_INVALID if func is None else 100000,
-        )
-    return func
-
-
 def register(graph: object, func: object, data: object) -> None:
     """``aclmdlRIDestroyRegisterCallback``."""
     function = "aclmdlRIDestroyRegisterCallback"
     handle = handle_of(function, "modelRI", graph, Graph)
     key = next(_numbers)
-    _farewells[key] = handle, _checked(function, func), data
+    _farewells[key] = handle, as_function(function, "func", func), data
     argument = ffi.cast("void *", key)
     status = lib.aclpy_graph_farewell_register(handle, lib.aclpy_py_graph_end, argument)
     if status:
@@ -141,7 +127,7 @@ def unregister(graph: object, func: object) -> None:
     """``aclmdlRIDestroyUnregisterCallback``: what the native library keeps finds nothing here."""
     function = "aclmdlRIDestroyUnregisterCallback"
     handle = handle_of(function, "modelRI", graph, Graph)
-    wanted = _checked(function, func)
+    wanted = as_function(function, "func", func)
     for key, (of, registered, _) in _farewells.items():
         if of == handle and registered == wanted:
             del _farewells[key]

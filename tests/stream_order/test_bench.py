@@ -22,12 +22,6 @@ from aclnn_py.testing import (
 )
 
 
-@pytest.fixture
-def second(device):
-    with device.create_stream() as opened:
-        yield opened
-
-
 def submit(stream, name, work=lambda: None):
     with label(name):
         stream.launch_host_func(work)

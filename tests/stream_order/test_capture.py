@@ -11,18 +11,7 @@ import pytest
 import aclnn_py as acl
 from support.latch import Latch
 
-
-@pytest.fixture(autouse=True)
-def _current_device():
-    acl.aclrtSetDevice(0)
-    yield
-    acl.aclrtResetDevice(0)
-
-
-@pytest.fixture
-def second(device):
-    with device.create_stream() as opened:
-        yield opened
+pytestmark = pytest.mark.usefixtures("current_device")
 
 
 def softmax(device, stream, x, out, dim=-1):

@@ -8,21 +8,10 @@ import pytest
 import aclnn_py as acl
 from support.latch import Latch
 
+pytestmark = pytest.mark.usefixtures("current_device")
+
 NOT_READY = acl.ACL_EVENT_RECORDED_STATUS_NOT_READY
 COMPLETE = acl.ACL_EVENT_RECORDED_STATUS_COMPLETE
-
-
-@pytest.fixture(autouse=True)
-def _current_device():
-    acl.aclrtSetDevice(0)
-    yield
-    acl.aclrtResetDevice(0)
-
-
-@pytest.fixture
-def second(device):
-    with device.create_stream() as opened:
-        yield opened
 
 
 def plain():

@@ -13,6 +13,8 @@ import pytest
 import aclnn_py as acl
 from aclnn_py.testing import Latch, scheduler
 
+pytestmark = pytest.mark.usefixtures("current_device")
+
 INNER, D2D, D2H, H2D = 6, 3, 2, 1
 BYTES = 32
 
@@ -23,13 +25,6 @@ def status_of(call):
     except acl.AclError as error:
         return error.status
     return 0
-
-
-@pytest.fixture(autouse=True)
-def _current_device():
-    acl.aclrtSetDevice(0)
-    yield
-    acl.aclrtResetDevice(0)
 
 
 @pytest.fixture

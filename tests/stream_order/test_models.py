@@ -10,12 +10,7 @@ import aclnn_py as acl
 from aclnn_py.testing import record, scheduler
 from support.latch import Latch
 
-
-@pytest.fixture(autouse=True)
-def _current_device():
-    acl.aclrtSetDevice(0)
-    yield
-    acl.aclrtResetDevice(0)
+pytestmark = pytest.mark.usefixtures("current_device")
 
 
 @pytest.fixture

@@ -20,12 +20,6 @@ POLICIES = [{"policy": "lazy"}, {"policy": "eager"}, {"policy": "reverse"}] + [
 ]
 
 
-@pytest.fixture
-def second(device):
-    with device.create_stream() as opened:
-        yield opened
-
-
 def note(seen, text):
     return lambda: seen.append(text)
 

@@ -13,18 +13,7 @@ import aclnn_py as acl
 from support.latch import PATIENCE_S, Latch
 from support.process import in_thread
 
-
-@pytest.fixture(autouse=True)
-def _current_device():
-    acl.aclrtSetDevice(0)
-    yield
-    acl.aclrtResetDevice(0)
-
-
-@pytest.fixture
-def second(device):
-    with device.create_stream() as opened:
-        yield opened
+pytestmark = pytest.mark.usefixtures("current_device")
 
 
 def test_a_stream_keeps_the_order(stream):

@@ -13,12 +13,7 @@ import aclnn_py as acl
 from aclnn_py.testing import label, scheduler, trace
 from support.trace_events import arrows, faults, read
 
-
-@pytest.fixture(autouse=True)
-def _current_device():
-    acl.aclrtSetDevice(0)
-    yield
-    acl.aclrtResetDevice(0)
+pytestmark = pytest.mark.usefixtures("current_device")
 
 
 def everything(device, streams):
