@@ -101,12 +101,9 @@ ACLPY_INLINE int64_t FN(out_quad)(const STORED *g, const STORED *y, STORED *out,
   if (at + 4 * LANES > n) return at;
   VEC v[4];
   for (int k = 0; k < 4; ++k) {
-    v[k] = FN(result)(LD(g + at + k * LANES), LD(y + at + k * LANES), high, low, logarithm);
-  }
-  if (streaming) {
-    NT4(out + at, v);
-  } else {
-    ST4(out + at, v);
+    const int64_t i = at + k * LANES;
+    v[k] = FN(result)(LD(g + i), LD(y + i), high, low, logarithm);
+    QUAD(out + at, v, k, streaming);
   }
   return at + 4 * LANES;
 }

@@ -87,16 +87,13 @@ ACLPY_INLINE void FN(rest_strip)(const aclpy_geometry *geometry, const FN(tile_r
     if (c < n) FN(rest_row)(geometry, p, r, c, n, logarithm, copy, p->streaming);
   } else {
     const int64_t at = r * geometry->columns + c, from = r * geometry->stride + c;
+    VEC v[4];
     for (int k = 0; k < vectors; ++k) {
       const int64_t i = k * LANES;
       const VEC a = copy ? V(load)(p->dense.g + from + i) : LD(p->g + at + i);
       const VEC b = copy ? V(load)(p->dense.y + from + i) : LD(p->y + at + i);
-      const VEC v = FN(result)(a, b, V(load)(p->sum->high + c + i), V(load)(p->sum->low + c + i), logarithm);
-      if (p->streaming) {
-        NT(p->out + at + i, v);
-      } else {
-        ST(p->out + at + i, v);
-      }
+      v[k] = FN(result)(a, b, V(load)(p->sum->high + c + i), V(load)(p->sum->low + c + i), logarithm);
+      FN(strip_store)(p->out + at, v, k, vectors, p->streaming);
     }
   }
 }

@@ -43,7 +43,7 @@ static void FN(log_softmax_pitched_run)(const aclpy_kernel_args *args, int32_t p
 }
 
 static int32_t FN(plan_of)(const aclpy_geometry *g, aclpy_kernel_shape *shape) {
-  const int64_t row = g->mode == ACLPY_ROWS ? 2 * g->n : 0; /* a part of a larger problem streams, too */
+  const int64_t row = g->mode == ACLPY_ROWS ? 2 * aclpy_round16(g->n) : 0; /* a part of a larger problem streams, too */
   const int64_t tiles = aclpy_tiles_held(g, (int64_t)sizeof(REAL));
   const int64_t tile = g->mode == ACLPY_TILES ? tiles * g->rows : g->mode == ACLPY_TILE_CHUNKS ? g->chunk : 0;
   shape->thread_scratch_bytes = (row + tile * g->stride) * (int64_t)sizeof(REAL);

@@ -122,11 +122,9 @@ ACLPY_INLINE void FN(pending_quad)(FN(pending) * p, int logarithm) {
   const int64_t i = p->at;
   if (p->y == NULL || i + 4 * LANES > p->n) return;
   VEC v[4];
-  for (int k = 0; k < 4; ++k) v[k] = FN(pending_at)(p, i + k * LANES, logarithm);
-  if (p->streaming) {
-    NT4(p->y + i, v);
-  } else {
-    ST4(p->y + i, v);
+  for (int k = 0; k < 4; ++k) {
+    v[k] = FN(pending_at)(p, i + k * LANES, logarithm);
+    QUAD(p->y + i, v, k, p->streaming);
   }
   p->at = i + 4 * LANES;
 }
@@ -159,8 +157,8 @@ ACLPY_INLINE double FN(rows_step)(const STORED *next, REAL *next_max, const STOR
   return V(acc_sum)(s, t);
 }
 
-/* Rows [begin, end). Exponentials wait in y itself, or in scratch (two rows of it, in turn) where y is not to be
- * touched twice: streamed past the caches, or of a narrower type. */
+/* Rows [begin, end). Exponentials wait in y itself, or in scratch (two rows of it in turn, each from a line on) where y
+ * is not to be touched twice: streamed past the caches, or of a narrower type. */
 ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end,
                                   REAL *scratch, int logarithm, int streaming) {
   const int64_t n = g->n, from = g->pitch[0], to = g->pitch[1];
@@ -168,7 +166,7 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *g, const STORED *x, STOR
   REAL max = begin < end ? FN(row_max)(x + begin * from, n) : 0, next_max = 0;
   for (int64_t row = begin; row < end; ++row) {
     const STORED *here = x + row * from, *next = row + 1 < end ? here + from : here;
-    REAL *e = scratch + (row & 1) * n;
+    REAL *e = scratch + (row & 1) * aclpy_round16(n);
 #if PLAIN
     if (!streaming) e = y + row * to;
 #endif

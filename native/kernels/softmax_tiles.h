@@ -123,15 +123,12 @@ ACLPY_INLINE void FN(trio_write)(const aclpy_geometry *g, const FN(tile_trio) * 
   } else if (end > n) {
     if (c < n) FN(tile_write_row)(from, to, b->s, c, n, logarithm, p->streaming);
   } else {
+    VEC v[4];
     for (int k = 0; k < vectors; ++k) {
       const int64_t i = c + k * LANES;
       const VEC e = V(load)(from + i), f = V(load)(b->s->factor + i);
-      const VEC v = logarithm ? V(sub)(V(sub)(e, V(load)(b->s->max + i)), f) : V(mul)(e, f);
-      if (p->streaming) {
-        NT(to + i, v);
-      } else {
-        ST(to + i, v);
-      }
+      v[k] = logarithm ? V(sub)(V(sub)(e, V(load)(b->s->max + i)), f) : V(mul)(e, f);
+      FN(strip_store)(to + c, v, k, vectors, p->streaming);
     }
   }
 }

@@ -89,3 +89,10 @@ ACLPY_INLINE void aclpy_merge_sums(const aclpy_geometry *g, double *sum) {
 ACLPY_INLINE VEC FN(tile_ld)(const STORED *p, int64_t m, REAL fill) {
   return m >= LANES ? LD(p) : m > 0 ? LDN(p, m, fill) : V(set1)(fill);
 }
+
+/* Vector k of a strip of one or four has been made. */
+ACLPY_INLINE void FN(strip_store)(STORED *to, const VEC *v, int k, int vectors, int streaming) {
+  if (vectors == 4) QUAD(to, v, k, streaming);
+  if (vectors < 4 && streaming) NT(to + k * LANES, v[k]);
+  if (vectors < 4 && !streaming) ST(to + k * LANES, v[k]);
+}

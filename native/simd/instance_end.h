@@ -11,8 +11,7 @@
 #undef ST
 #undef STN
 #undef NT
-#undef ST4
-#undef NT4
+#undef QUAD
 #undef LDNR
 #undef STNR
 #undef PLAIN

@@ -7,7 +7,7 @@
  *   v32_larger smaller      a > b ? a : b, a < b ? a : b on every ISA: b where either is NaN
  *   ld_<t> ldn_<t> st_<t> stn_<t> nt_<t>   memory <-> vector for t = f32 f16 bf16 f64: whole vector, the first n lanes
  *                       (the rest filled), whole vector past the caches (aligned to a whole vector)
- *   st4_<t> nt4_<t>     four whole vectors (quads.h)
+ *   quad_<t>            one of four whole vectors (quads.h)
  * max(a, b) and min(a, b) give b where either is NaN on x86 (NEON: NaN); callers must be right with both.
  * fma rounds once where the ISA can, twice in the x86 baseline.
  */
