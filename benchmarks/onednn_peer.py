@@ -6,7 +6,7 @@ from __future__ import annotations
 import mmap
 import os
 import subprocess
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,7 @@ from benchmarks.build import BuildError, compile_program, onednn_prefix
 from benchmarks.timing import Contestant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from benchmarks.arena import View
@@ -32,7 +32,8 @@ class OneDnnPeer:
 
     The packages hold a build for the SYCL runtime. It finds the CPU when ``OCL_ICD_FILENAMES``
     names the OpenCL CPU runtime of the package intel-opencl-rt, and keeps to a number of threads
-    given as ``DPCPP_CPU_NUM_CUS``.
+    given as ``DPCPP_CPU_NUM_CUS``, beside the thread that waits for them and works, too: told to
+    use one, it kept two processors busy. So it also gets no more processors than threads.
     """
 
     name = "oneDNN"
@@ -156,15 +157,16 @@ class _Worker:
             "OCL_ICD_FILENAMES": str(runtime),
             "DPCPP_CPU_NUM_CUS": str(threads),
         }
-        self._process = subprocess.Popen(  # noqa: S603  # our own program
-            [str(program), str(descriptor), str(shared_bytes)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            pass_fds=[descriptor],
-            env=environment,
-        )
+        with _processors(threads):
+            self._process = subprocess.Popen(  # noqa: S603  # our own program
+                [str(program), str(descriptor), str(shared_bytes)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                pass_fds=[descriptor],
+                env=environment,
+            )
         os.close(descriptor)
         self.attributes = ""
         self.version = self._answer()
@@ -224,6 +226,17 @@ class _Worker:
         if word != "ok":
             raise _RefusedError(rest or "the process ended")
         return rest
+
+
+@contextmanager
+def _processors(count: int) -> Iterator[None]:
+    """Processes started meanwhile have `count` processors."""
+    every = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(every)[:count])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, every)
 
 
 def _ways(cell: Cell) -> list[str]:
