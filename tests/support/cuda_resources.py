@@ -29,11 +29,11 @@ def every_cell() -> list[Cell]:
 
 
 def spread_of_cells() -> list[Cell]:
-    """Each program for every other architecture, beginning with another one each time."""
+    """Each program for every third architecture, beginning with another one each time."""
     return [
         (*program, architecture)
         for index, program in enumerate(programs())
-        for architecture in ARCHITECTURES[index % 2 :: 2]
+        for architecture in ARCHITECTURES[index % 3 :: 3]
     ]
 
 
