@@ -12,19 +12,12 @@ import pytest
 
 import aclnn_py as acl
 from aclnn_py.testing import Latch, scheduler
+from support.refusals import status_of
 
 pytestmark = pytest.mark.usefixtures("current_device")
 
 INNER, D2D, D2H, H2D = 6, 3, 2, 1
 BYTES = 32
-
-
-def status_of(call):
-    try:
-        call()
-    except acl.AclError as error:
-        return error.status
-    return 0
 
 
 @pytest.fixture

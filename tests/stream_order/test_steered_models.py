@@ -12,17 +12,10 @@ import pytest
 
 import aclnn_py as acl
 from aclnn_py.testing import scheduler
+from support.refusals import status_of
 
 HEAD, DEFAULT = acl.ACL_MODEL_STREAM_FLAG_HEAD, acl.ACL_MODEL_STREAM_FLAG_DEFAULT
 SCHEDULES = (None, "eager", "lazy", "reverse", "3", "11")
-
-
-def status_of(call):
-    try:
-        call()
-    except acl.AclError as error:
-        return error.status
-    return 0
 
 
 class Bench:
