@@ -11,6 +11,7 @@
 #include "capi.h"
 #include "dtypes.h"
 #include "fault.h"
+#include "message.h"
 
 static const char *const names_[] = {"scalar", "int array", "float array", "bool array", "tensor list", "scalar list"};
 
@@ -113,6 +114,7 @@ aclScalar *aclCreateScalar(void *value, aclDataType dataType) {
   if (value != NULL && has_scalar_((int32_t)dataType)) {
     return make_(CAPI_SCALAR, (int32_t)dataType, value, 1, aclDataTypeSize(dataType));
   }
+  if (value != NULL) eng_message_code_next(ENG_MESSAGE_DTYPE);
   (void)aclpy_fail(value == NULL ? ACLPY_ACLNN_ERR_PARAM_NULLPTR : ACLPY_ACLNN_ERR_PARAM_INVALID, "aclCreateScalar",
                    value == NULL ? "value" : "dataType", "the address of a value of a type that scalars can have",
                    "pass one of the numeric types", value == NULL ? "NULL" : "data type %d", (int)dataType);
@@ -178,6 +180,7 @@ static int32_t set_member_(const char *function, aclOpExecutor *executor, size_t
   if (list == NULL) return status;
   const void *member = NULL;
   if (index >= list->size) {
+    eng_message_code_next(ENG_MESSAGE_INDEX);
     status = aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, function, "relativeIndex", "an index inside the list",
                         "count members from 0", "%zu in a list of %" PRIu64, index, list->size);
   } else {

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "aclpy_status.h"
 #include "failure.h"
 #include "text.h"
 #include "thread.h"
@@ -18,6 +19,7 @@ enum { KEPT = 8, TEXT_BYTES = 1024, ENVELOPE_BYTES = 96 };
 
 struct message_ {
   int32_t status;
+  int32_t code;    /* 0: by status */
   uint64_t number; /* in the process */
   time_t when;
   char text[TEXT_BYTES];
@@ -54,6 +56,8 @@ static void put_(struct eng_messages *box, int32_t status, const char *text) {
   slot->status = status;
   slot->number = eng_self()->last_message = atomic_fetch_add(&numbers_, 1) + 1;
   slot->when = time(NULL);
+  slot->code = eng_self()->message_code;
+  eng_self()->message_code = 0;
   eng_text(slot->text, sizeof(slot->text), "%s", text);
 }
 
@@ -76,6 +80,8 @@ static void take_back_(struct eng_messages *box) {
   box->newest = (box->newest + KEPT - 1) % KEPT;
 }
 
+void eng_message_code_next(int32_t code) { eng_self()->message_code = code; }
+
 void eng_messages_take_back(void) {
   if (atomic_load(&process_wide_)) {
     pthread_mutex_lock(&process_lock_);
@@ -86,30 +92,31 @@ void eng_messages_take_back(void) {
   }
 }
 
-static const char *code_of_(int32_t status, const char **title) {
+static const char *title_of_(int32_t status, int32_t *code) {
   int32_t first = status;
   while (first >= 10) first /= 10;
   if (first == 1) {
-    *title = "AclNN_Parameter_Error";
-    return "EZ1001";
+    *code = 1001;
+    return "AclNN_Parameter_Error";
   }
   if (first == 3) {
-    *title = "AclNN_Runtime_Error";
-    return "EZ9903";
+    *code = 9903;
+    return "AclNN_Runtime_Error";
   }
-  *title = "AclNN_Inner_Error";
-  return "EZ9999";
+  *code = status == ACLPY_ACLNN_ERR_INNER_NULLPTR ? ENG_MESSAGE_NULL : 9999;
+  return "AclNN_Inner_Error";
 }
 
 static size_t show_one_(char *to, size_t room, const struct message_ *message) {
-  const char *title;
-  const char *code = code_of_(message->status, &title);
+  int32_t code;
+  const char *title = title_of_(message->status, &code);
+  if (message->code != 0) code = message->code;
   char when[32] = "";
   struct tm local;
   if (localtime_r(&message->when, &local) != NULL) strftime(when, sizeof(when), "%Y-%m-%d-%H:%M:%S", &local);
   /* The vendor cuts the whole line, envelope included. */
-  size_t length = eng_text(to, room < TEXT_BYTES ? room : TEXT_BYTES, "[PID: %ld] %s %s(%s): %s", (long)getpid(), when,
-                           title, code, message->text);
+  size_t length = eng_text(to, room < TEXT_BYTES ? room : TEXT_BYTES, "[PID: %ld] %s %s(EZ%d): %s", (long)getpid(),
+                           when, title, (int)code, message->text);
   return length + eng_text(to + length, room - length, "\n");
 }
 

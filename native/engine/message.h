@@ -5,6 +5,7 @@
 #define ACLPY_ENGINE_MESSAGE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct eng_messages;
 
@@ -13,6 +14,10 @@ void eng_messages_free(struct eng_messages *messages);
 void eng_messages_set_process_wide(bool on);
 /* Removes the newest message if the calling thread put it there: it goes on as a failure that surfaces elsewhere. */
 void eng_messages_take_back(void);
+/* Codes of messages that their status does not tell: EZ and this number. */
+enum { ENG_MESSAGE_DTYPE = 1006, ENG_MESSAGE_NULL = 1011, ENG_MESSAGE_INDEX = 1012 };
+/* The calling thread's next message has this code. */
+void eng_message_code_next(int32_t code);
 void eng_messages_before_fork(void);
 void eng_messages_after_fork(bool child);
 

@@ -41,6 +41,7 @@ struct eng_thread {
   aclpy_handle memory_hints[ENG_MEMORY_HINTS]; /* allocation an address was found in, by a hash of the address */
   aclpy_error error;
   uint64_t last_message;        /* number of the message it put down last */
+  int32_t message_code;         /* of its next message; 0: by status */
   int32_t runtime_error;        /* aclrtGetLastError */
   int32_t runtime_error_before; /* the one that it replaced: a failed task takes its own back (error.c) */
   bool attached;

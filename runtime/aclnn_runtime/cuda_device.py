@@ -35,7 +35,7 @@ _FAILED: Final = 507899
 _PORTABLE: Final = 1  # pinned for every device
 _ANY_DIRECTION: Final = 4  # cudaMemcpyDefault: the addresses tell
 _BORROWED: Final = 2
-_INSTALL: Final = "pip install 'aclnn-py[cuda12]', or [cuda13] for a driver of CUDA 13"
+_INSTALL: Final = "pip install 'cupy-cuda12x>=14', or cupy-cuda13x for a driver of CUDA 13"
 
 #: Owners of memory that another library lends, by address.
 _lent: dict[int, object] = {}

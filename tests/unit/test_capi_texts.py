@@ -131,3 +131,22 @@ def test_what_is_destroyed(device, fresh, function, gone):
     acl.aclrtResetDevice(0)
     assert found == theirs[0]
     assert_alike(function, text, theirs[1])
+
+
+STRING = 13
+CODES = [
+    pytest.param("aclCreateScalar", (8, STRING), "EZ1006", id="type of a scalar"),
+    pytest.param("aclSetAclOpExecutorRepeatable", (0,), "EZ1011", id="no executor"),
+    pytest.param("aclSetInputTensorAddr", (0, 0, 0, 0), "EZ1011", id="no tensor"),
+    pytest.param("aclSetDynamicInputTensorAddr", (0, 0, 0, "list", 0), "EZ1012", id="no member"),
+]
+
+
+@pytest.mark.parametrize(("function", "values", "code"), CODES)
+def test_codes_that_the_status_does_not_tell(function, values, code):
+    LIBRARY.aclCreateTensorList.restype = c.c_void_p
+    empty = c.c_void_p(LIBRARY.aclCreateTensorList(None, c.c_uint64(0)))
+    given = [empty.value if value == "list" else value for value in values]
+    assert f"({code}): " in from_c(function, *given)[1]
+    assert "(EZ1001): " in from_c("aclCreateScalar", 0, 0)[1]  # the next one is its status's again
+    LIBRARY.aclDestroyTensorList(empty)
