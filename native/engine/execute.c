@@ -195,8 +195,9 @@ static int32_t wrap_stream_status_(const struct call_ *call, int32_t inner) {
 }
 
 static int32_t launch_(const struct call_ *call, struct eng_stream *stream) {
-  bool run_now = false;
-  int32_t status = eng_stream_submit(stream, call->task, call->function, call->plan->small ? &run_now : NULL);
+  const struct eng_plan *plan = call->plan;
+  bool here = plan->small || (plan->brief && aclpy_thread_count() == 1), run_now = false;
+  int32_t status = eng_stream_submit(stream, call->task, call->function, here ? &run_now : NULL);
   if (status != ACLPY_ACL_SUCCESS) return wrap_stream_status_(call, status);
   if (!run_now) return ACLPY_ACL_SUCCESS;
   status = eng_task_run(stream, call->task);

@@ -14,7 +14,7 @@
 #include "operator.h"
 #include "park.h"
 
-enum { MOST_SLOTS = 4096, MOST_STEPS = 4096, INLINE_NS = 10000 };
+enum { MOST_SLOTS = 4096, MOST_STEPS = 4096, INLINE_NS = 10000, INLINE_ALONE_NS = 40000 };
 
 static int32_t refuse_(const aclpy_plan_desc *desc, const char *what, int64_t number) {
   return aclpy_fail(ACLPY_ACLNN_ERR_INNER, eng_operator_name(desc->op), "plan", "a plan that makes sense",
@@ -171,12 +171,12 @@ static struct eng_plan *copy_plan_(const aclpy_plan_desc *desc) {
 
 static void judge_size_(struct eng_plan *plan) {
   double cost_ns = 0;
-  plan->small = true;
   for (int32_t i = 0; i < plan->n_steps; i++) {
     if (plan->steps[i].run == NULL) plan->calls = true;
     cost_ns += plan->steps[i].shape.cost_ns;
   }
-  if (plan->calls || !(cost_ns <= INLINE_NS)) plan->small = false; /* a cost that is not a number counts as large */
+  plan->small = !plan->calls && cost_ns <= INLINE_NS; /* a cost that is not a number counts as large */
+  plan->brief = !plan->calls && cost_ns <= INLINE_ALONE_NS;
 }
 
 int32_t aclpy_plan_create(const aclpy_plan_desc *desc, aclpy_handle *handle) {

@@ -21,6 +21,7 @@ struct eng_plan {
   int32_t n_slots, n_steps, n_hazards, n_chains;
   bool calls; /* some step is a call into foreign code */
   bool small; /* kernels only, at most 10 microseconds together: may run on the calling thread */
+  bool brief; /* at most 40 of them: may run there while the pool has one thread, whom a hand-over would not help */
   aclpy_slot_desc *slots;
   aclpy_step_desc *steps;
   aclpy_hazard *hazards;

@@ -56,6 +56,27 @@ static void a_failure_that_nobody_has_seen_is_not_quiet(void) {
   tear_down(&s);
 }
 
+/* A hand-over costs some microseconds; it buys time for the caller, and helpers where there are any. */
+static void brief_plans_run_on_the_caller_where_nobody_helps(void) {
+  const double costs[] = {9000, 30000, 50000};
+  const bool on_caller[][3] = {{true, true, false}, {true, false, false}}; /* with one thread, with two */
+  int32_t before = aclpy_thread_count();
+  for (int threads = 1; threads <= 2; threads++) {
+    CHECK_EQUAL(aclpy_set_thread_count(threads), 0);
+    for (int i = 0; i < 3; i++) {
+      struct setup s = set_up(0, 0, costs[i]);
+      int ran = atomic_load(&runs);
+      CHECK_EQUAL(aclpy_execute(op_id, 0, 0, phase1(&s), s.stream), 0);
+      while (atomic_load(&runs) == ran) sched_yield(); /* a thread that synchronises might run it itself */
+      CHECK_EQUAL(atomic_load(&ran_on) == (uintptr_t)pthread_self(), on_caller[threads - 1][i]);
+      CHECK_EQUAL(aclpy_stream_synchronize(0, s.stream), 0);
+      CHECK(first_out(&s) == 1.0f);
+      tear_down(&s);
+    }
+  }
+  CHECK_EQUAL(aclpy_set_thread_count(before), 0);
+}
+
 static void nothing_runs_inline_behind_a_parked_task(void) {
   struct setup s = set_up(512, 0, 1000);
   struct park park = PARK;
@@ -384,6 +405,7 @@ int main(int argc, char **argv) {
   RUN(small_plans_run_on_the_caller);
   RUN(small_plans_and_quiet_streams_say_so);
   RUN(a_failure_that_nobody_has_seen_is_not_quiet);
+  RUN(brief_plans_run_on_the_caller_where_nobody_helps);
   RUN(nothing_runs_inline_behind_a_parked_task);
   RUN(memory_and_objects_may_go_while_queued);
   RUN(calls_run_on_the_worker_and_may_fail);

@@ -14,6 +14,7 @@
 /* ---- a fake operator: out[i] = a[i] + param, one step through the workspace when it has two ---- */
 
 static atomic_int runs;
+static atomic_uintptr_t ran_on; /* the thread of the latest */
 
 static inline void add_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {
   (void)pass;
@@ -21,6 +22,7 @@ static inline void add_run(const aclpy_kernel_args *args, int32_t pass, int64_t 
   float *out = (float *)args->addr[1];
   for (int64_t i = begin; i < end; i++) out[i] = a[i] + (float)args->params[0];
   if (scratch != NULL) memset(scratch, 0x5a, 64);
+  atomic_store(&ran_on, (uintptr_t)pthread_self());
   atomic_fetch_add(&runs, 1);
 }
 
