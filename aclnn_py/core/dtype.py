@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -39,6 +39,8 @@ class DType:
         The NumPy (or ml_dtypes) type of the same bits; ``None`` where there is none.
     complex_ : bool
         Whether an element is a complex number.
+    itemsize : int
+        Bytes of one element (sub-byte types rounded up).
     """
 
     name: str
@@ -48,11 +50,11 @@ class DType:
     kernel: str | None
     numpy: np.dtype[np.generic] | None
     complex_: bool = False
+    itemsize: int = field(init=False)
 
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element (sub-byte types rounded up)."""
-        return (self.bits + 7) // 8
+    def __post_init__(self) -> None:
+        """Work out what the planner asks for ten times a plan."""
+        object.__setattr__(self, "itemsize", (self.bits + 7) // 8)
 
     @property
     def acl_name(self) -> str:

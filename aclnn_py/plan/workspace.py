@@ -63,6 +63,8 @@ def lay_out(items: tuple[Item, ...]) -> tuple[tuple[Placement, ...], int]:
     total : int
         Size of the workspace [bytes].
     """
+    if not items:
+        return (), 0
     newest: list[Item] = []
     sizes: list[int] = []
     chosen: list[int] = []

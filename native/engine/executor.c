@@ -9,6 +9,7 @@
 #include "aclpy_status.h"
 #include "failure.h"
 #include "fault.h"
+#include "message.h"
 #include "operator.h"
 #include "thread.h"
 #include "vendor_cache.h"
@@ -114,6 +115,7 @@ static struct eng_executor *find_(aclpy_handle handle, const char *function, int
   if (eng_stopping()) {
     *status = eng_fail_stopped(function);
   } else if (handle == 0) {
+    eng_message_code_next(ENG_MESSAGE_NULL);
     *status = aclpy_fail(ACLPY_ACLNN_ERR_INNER_NULLPTR, function, "executor", "an executor",
                          "pass what phase 1 returned", "NULL");
   } else {
@@ -189,6 +191,7 @@ int32_t aclpy_executor_set_address(aclpy_handle executor, size_t index, aclpy_ha
   (void)index;
   if (eng_stopping()) return eng_fail_stopped(function);
   if (tensor == 0) {
+    eng_message_code_next(ENG_MESSAGE_NULL);
     return aclpy_fail(ACLPY_ACLNN_ERR_INNER_NULLPTR, function, "tensor", "a tensor", "pass a tensor of phase 1",
                       "NULL");
   }

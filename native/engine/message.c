@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "aclpy_status.h"
 #include "failure.h"
 #include "text.h"
 #include "thread.h"
@@ -103,7 +102,7 @@ static const char *title_of_(int32_t status, int32_t *code) {
     *code = 9903;
     return "AclNN_Runtime_Error";
   }
-  *code = status == ACLPY_ACLNN_ERR_INNER_NULLPTR ? ENG_MESSAGE_NULL : 9999;
+  *code = 9999;
   return "AclNN_Inner_Error";
 }
 
