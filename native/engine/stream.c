@@ -106,9 +106,12 @@ static bool close_(struct eng_stream *stream, bool released) {
 }
 
 static void finish_unattended_(struct eng_stream *stream) {
+  eng_retain(&stream->head); /* from here on a worker may end it */
   bool started = close_(stream, true);
-  if (eng_schedule_forget(stream) || started) return; /* the schedule or the worker does the rest */
-  eng_context_remove_stream(stream);
+  if (!eng_schedule_forget(stream) && !started) { /* else the schedule or the worker does the rest */
+    eng_context_remove_stream(stream);
+    eng_release(&stream->head);
+  }
   eng_release(&stream->head);
 }
 
