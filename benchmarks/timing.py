@@ -23,6 +23,7 @@ _C_BURST_CALLS = 64
 # Long enough for the spinning threads of the contestant before to give up and sleep.
 _SETTLE_S = 0.003
 _CAP_S = 0.5
+_SLOW_S = 0.05  # of a burst
 _TRIALS = 4
 
 
@@ -140,8 +141,8 @@ def _turn(one: Contestant, budget: float, turns_left: int) -> None:
     start = one.spent
     slice_s = left / turns_left
     first = one.take(one.calls)  # the caches and threads are another's
-    if one.spent - start >= _CAP_S / 2:
-        one.samples.append(first)  # too slow to be called again for nothing
+    if one.spent - start >= min(max(slice_s, _SLOW_S), _CAP_S / 2):
+        one.samples.append(first)  # too slow for caches to matter, and to be called again for nothing
         return
     while True:
         one.samples.append(one.take(one.calls))
