@@ -142,7 +142,7 @@ def _turn(one: Contestant, budget: float, turns_left: int) -> None:
     slice_s = left / turns_left
     first = one.take(one.calls)  # the caches and threads are another's
     if one.spent - start >= min(max(slice_s, _SLOW_S), _CAP_S / 2):
-        one.samples.append(first)  # too slow for caches to matter, and to be called again for nothing
+        one.samples.append(first)  # too slow for caches to matter, or to be called again
         return
     while True:
         one.samples.append(one.take(one.calls))
