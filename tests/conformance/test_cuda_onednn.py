@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from aclnn_py.dialects import onednn as dnnl
-from support import cuda_twin, fake_gpu
+from support import cuda_twin
 from support import onednn_oracle as oracle
 from support.onednn import NUMPY, Bench, md, refused
 from support.onednn_problems import ELTWISE_PARAMETERS, run_backward, run_forward
@@ -26,12 +26,6 @@ TARGETS = (*SOURCES, "f8_e5m2", "f8_e4m3")
 FLOATS = SOURCES[:3]
 FLOAT_PAIRS = (("f32", "f32"), ("f16", "bf16"))
 SCALES = {"s8": "scale:dst:0.0078125", "u8": "scale:dst:0.00390625"}
-
-
-@pytest.fixture
-def cupy(monkeypatch, fresh):
-    with fake_gpu.installed(monkeypatch, cuda_twin.library()) as module:
-        yield module
 
 
 @pytest.fixture

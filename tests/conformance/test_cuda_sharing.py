@@ -26,26 +26,6 @@ pytestmark = pytest.mark.skipif(cuda_twin.compiler() is None, reason="no C++ com
 VALUES = np.arange(24, dtype=np.float32).reshape(4, 6)
 
 
-@pytest.fixture
-def cupy(monkeypatch, fresh):
-    with fake_gpu.installed(monkeypatch, cuda_twin.library()) as module:
-        yield module
-        fake_gpu.let_all_go()
-
-
-@pytest.fixture
-def gpu(cupy):
-    with acl.Device("cuda:0") as device:
-        yield device
-
-
-@pytest.fixture
-def queue(gpu):
-    with gpu.create_stream() as stream:
-        yield stream
-        fake_gpu.let_all_go()
-
-
 def softmax(source, out, queue):
     size, executor = acl.aclnnSoftmaxGetWorkspaceSize(source, -1, out)
     workspace = acl.Device("cuda:0").malloc(size) if size else None

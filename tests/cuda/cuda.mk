@@ -13,6 +13,7 @@ test-cuda: $(VENV)/.nvrtc ## every CUDA kernel compiled for every card, and run 
 	@NVRTC=full TWIN=full $(PY) -m pytest -q tests/unit/test_cuda_kernels.py tests/unit/test_nvrtc.py \
 	  tests/conformance/test_cuda_twin.py tests/conformance/test_cuda_indices.py tests/conformance/test_cuda_operators.py \
 	  tests/conformance/test_cuda_fused.py tests/conformance/test_cuda_onednn.py tests/conformance/test_cuda_device.py \
+	  tests/conformance/test_cuda_lifetimes.py \
 	  tests/conformance/test_cuda_sharing.py tests/unit/test_cuda_absent.py
 	@GPU=fake $(PY) -m pytest -q tests/gpu
 	@echo "Registers and shared memory of every kernel: tests/data/cuda_resources.tsv"

@@ -8,12 +8,30 @@ import threading
 from contextlib import contextmanager
 from importlib import import_module
 
+import numpy as np
+
+import aclnn_py as acl
 from aclnn_native import ffi, lib
 from aclnn_py.backends import cuda_programs
 from aclnn_runtime import cuda_queues
+from support import oracle
 from support.sources import ROOT
 
 FAKE = ROOT / "tests" / "cuda" / "fake"
+VALUES = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+def run_softmax(gpu, stream, values):
+    """Queues one; its input and result."""
+    x, out = gpu.tensor(values), gpu.full(values.shape, 9)
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+    acl.aclnnSoftmax(None, size, executor, stream)
+    return x, out
+
+
+def softmax(values):
+    """The oracle's answer."""
+    return oracle.answer("Softmax", [values], -1).value.astype(np.float32)
 
 
 @contextmanager
