@@ -218,7 +218,7 @@ def _facts() -> Iterator[tuple[str, str]]:
     yield "softmax float32 runs on", _chosen_isa(active.isa_mask)
     yield "threads", str(lib.aclpy_thread_count())
     yield "L2 cache of a core", f"{lib.aclpy_cache_bytes_l2() // 1024} KiB"
-    yield "last-level cache", f"{lib.aclpy_cache_bytes_last_level() // 1024} KiB"
+    yield "last-level cache (our share)", f"{lib.aclpy_cache_bytes_last_level() // 1024} KiB"
 
 
 def _below(isa: str) -> int:

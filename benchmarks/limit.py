@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aclnn_native import lib
 from benchmarks.build import compile_shared
 from benchmarks.timing import Contestant
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from benchmarks.arena import Arena
 
 __all__ = ["StreamLimit", "cache_bytes"]
-
-_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,5 @@ class StreamLimit:
 
 
 def cache_bytes(level: int) -> int:
-    """Size of the cache of a level (4: the last there is) as the system says; 0 if unknown."""
-    found: dict[int, int] = {}
-    for index in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
-        if (index / "type").read_text().strip() == "Instruction":
-            continue
-        text = (index / "size").read_text().strip()
-        found[int((index / "level").read_text())] = int(text[:-1]) * _UNITS[text[-1]]
-    return found.get(level, found.get(max(found, default=0), 0) if level == 4 else 0)
+    """Bytes of a core's L2 (2) or of the last level (4), as the kernels reckon with them."""
+    return int(lib.aclpy_cache_bytes_l2() if level == 2 else lib.aclpy_cache_bytes_last_level())

@@ -69,7 +69,7 @@ def _machine(results: dict[str, Any]) -> list[str]:
     versions = ", ".join(f"{name} {number}" for name, number in facts["versions"].items())
     hardware = (
         f"{machine['processor']}, {machine['cores']} cores, L2 {machine['l2_bytes'] >> 10} KiB, "
-        f"last level {machine['last_level_bytes'] >> 20} MiB; {machine['system']}; "
+        f"last level {machine['last_level_bytes'] >> 20} MiB (our share); {machine['system']}; "
         f"ISA {settings['isa']}, {settings['threads']} threads"
         f"{'; QUICK run' if settings['quick'] else ''}."
     )

@@ -15,6 +15,10 @@
 #include "kernel.h"
 
 enum { L2_GUESS = 512 * 1024, LAST_GUESS = 8 * 1024 * 1024 };
+/* A virtual machine is told of a socket's whole last level, which it shares with processors that it does not see: what
+ * exceeds this for each that it sees is theirs. (No processor of today has more for each core, stacked caches apart.)
+ */
+enum { LAST_PER_PROCESSOR = 16 * 1024 * 1024 };
 
 /* Reads one line of cpu0's cache `index`; 0 where there is none. */
 static int read_line_(int index, const char *leaf, char *text, size_t size) {
@@ -64,23 +68,33 @@ static int64_t from_system_(int last) {
 #endif
 }
 
-/* Two threads that ask at once store the same answer. */
-static int64_t remembered_(_Atomic int64_t *kept, int level, int64_t guess) {
-  int64_t bytes = atomic_load_explicit(kept, memory_order_relaxed);
-  if (bytes > 0) return bytes;
-  bytes = from_sysfs_(level);
+static int64_t found_(int level, int64_t guess) {
+  int64_t bytes = from_sysfs_(level);
   if (bytes <= 0) bytes = from_system_(level == 0);
-  if (bytes <= 0) bytes = guess;
-  atomic_store_explicit(kept, bytes, memory_order_relaxed);
-  return bytes;
+  return bytes > 0 ? bytes : guess;
 }
 
+static int64_t share_(int64_t last_level) {
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  const int64_t most = (processors > 0 ? processors : 1) * (int64_t)LAST_PER_PROCESSOR;
+  return last_level < most ? last_level : most;
+}
+
+/* Two threads that ask at once store the same answer. */
 int64_t aclpy_cache_bytes_l2(void) {
   static _Atomic int64_t kept;
-  return remembered_(&kept, 2, L2_GUESS);
+  int64_t bytes = atomic_load_explicit(&kept, memory_order_relaxed);
+  if (bytes > 0) return bytes;
+  bytes = found_(2, L2_GUESS);
+  atomic_store_explicit(&kept, bytes, memory_order_relaxed);
+  return bytes;
 }
 
 int64_t aclpy_cache_bytes_last_level(void) {
   static _Atomic int64_t kept;
-  return remembered_(&kept, 0, LAST_GUESS);
+  int64_t bytes = atomic_load_explicit(&kept, memory_order_relaxed);
+  if (bytes > 0) return bytes;
+  bytes = share_(found_(0, LAST_GUESS));
+  atomic_store_explicit(&kept, bytes, memory_order_relaxed);
+  return bytes;
 }

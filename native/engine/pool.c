@@ -20,15 +20,23 @@
 /* LOOKS: how much longer than elsewhere the pool looks before it sleeps. Waking a helper, or its caller, costs more
  * than many a job is worth, and one job often follows another. */
 enum { CHUNKS_PER_THREAD = 8, CHUNKS_PER_GRAIN = 8, WAKE_AT_ONCE = 64, LOOKS = 16 };
+enum { SECTIONS_MAX = 16 };
+
+/* A thread begins with the same section of the items in every job of one size, so that tensors used again are found
+ * in its own caches, and then helps with the others'. */
+struct section_ {
+  _Alignas(64) _Atomic int64_t next;
+  int64_t end;
+};
 
 struct job_ {
+  struct section_ sections[SECTIONS_MAX];
+  int n_sections;
   aclpy_kernel_run run;
   const aclpy_kernel_args *args;
   int32_t pass;
-  int64_t items;
-  int64_t shares, most_items, least_items; /* of a chunk: what is left / shares, within these */
+  int64_t most_items, least_items; /* of a chunk, which is half of what its section has left, within these */
   size_t scratch_bytes;
-  _Atomic int64_t next;
   atomic_int helpers; /* changed under the lock, spun on without */
   int most_helpers;
   bool caller_parked;
@@ -41,6 +49,7 @@ struct helper_ {
   struct eng_parker parker;
   struct helper_ *next_idle;
   pthread_t thread;
+  int number; /* from 1; callers are 0 */
 };
 
 static pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
@@ -53,22 +62,34 @@ static _Atomic uint32_t news_; /* grows, under the lock, when a helper may find 
 static atomic_int computing_;  /* threads inside large kernels */
 
 /* Chunks shrink towards the end, so that threads that began at different times end together. */
-static bool take_(struct job_ *job, int64_t *begin, int64_t *end) {
-  *begin = atomic_load_explicit(&job->next, memory_order_relaxed);
+static bool take_(const struct job_ *job, struct section_ *section, int64_t *begin, int64_t *end) {
+  *begin = atomic_load_explicit(&section->next, memory_order_relaxed);
   do {
-    int64_t left = job->items - *begin;
+    int64_t left = section->end - *begin;
     if (left <= 0) return false;
-    int64_t chunk = left / job->shares;
+    int64_t chunk = left / 2;
     if (chunk > job->most_items) chunk = job->most_items;
     if (chunk < job->least_items) chunk = job->least_items;
-    *end = chunk < left ? *begin + chunk : job->items;
-  } while (!atomic_compare_exchange_weak_explicit(&job->next, begin, *end, memory_order_relaxed, memory_order_relaxed));
+    *end = chunk < left ? *begin + chunk : section->end;
+  } while (
+      !atomic_compare_exchange_weak_explicit(&section->next, begin, *end, memory_order_relaxed, memory_order_relaxed));
   return true;
 }
 
-static void work_(struct job_ *job, void *scratch) {
-  int64_t begin, end;
-  while (take_(job, &begin, &end)) job->run(job->args, job->pass, begin, end, scratch);
+static void work_(struct job_ *job, int number, void *scratch) {
+  for (int k = 0; k < job->n_sections; k++) {
+    struct section_ *section = &job->sections[(number + k) % job->n_sections];
+    int64_t begin, end;
+    while (take_(job, section, &begin, &end)) job->run(job->args, job->pass, begin, end, scratch);
+  }
+}
+
+static bool has_work_(struct job_ *job) {
+  for (int k = 0; k < job->n_sections; k++) {
+    struct section_ *section = &job->sections[k];
+    if (atomic_load_explicit(&section->next, memory_order_relaxed) < section->end) return true;
+  }
+  return false;
 }
 
 /* Under the lock: the job that has the fewest helpers and wants another, if one more thread may compute. */
@@ -77,14 +98,14 @@ static struct job_ *choose_(void) {
   struct job_ *best = NULL;
   for (struct job_ *job = jobs_; job != NULL; job = job->following) {
     int helpers = atomic_load_explicit(&job->helpers, memory_order_relaxed);
-    if (helpers >= job->most_helpers || atomic_load_explicit(&job->next, memory_order_relaxed) >= job->items) continue;
+    if (helpers >= job->most_helpers || !has_work_(job)) continue;
     if (best == NULL || helpers < atomic_load_explicit(&best->helpers, memory_order_relaxed)) best = job;
   }
   return best;
 }
 
 /* Under the lock, which is given up for the time of the work. */
-static void help_(struct job_ *job) {
+static void help_(struct job_ *job, int number) {
   atomic_fetch_add(&job->helpers, 1);
   atomic_fetch_add(&computing_, 1);
   pthread_mutex_unlock(&lock_);
@@ -92,7 +113,7 @@ static void help_(struct job_ *job) {
   if (job->processor >= 0 && eng_processor() == job->processor) eng_processor_leave(job->processor);
   void *scratch;
   bool able = eng_thread_scratch(job->scratch_bytes, &scratch);
-  if (able) work_(job, scratch);
+  if (able) work_(job, number, scratch);
   pthread_mutex_lock(&lock_);
   if (!able) job->most_helpers = 0; /* memory is short: leave the rest to those who have theirs */
   atomic_fetch_sub(&computing_, 1);
@@ -128,7 +149,7 @@ static void *helper_main_(void *arg) {
       job = choose_();
     }
     if (job != NULL) {
-      help_(job);
+      help_(job, self->number);
       continue;
     }
     if (stopping_) break;
@@ -152,6 +173,7 @@ static void hire_(int wanted) {
     struct helper_ *helper = calloc(1, sizeof(*helper));
     if (helper == NULL) return;
     eng_parker_init(&helper->parker);
+    helper->number = n_helpers_ + 1;
     if (eng_thread_start(&helper->thread, "aclpy-pool", helper_main_, helper) != 0) {
       eng_parker_close(&helper->parker);
       free(helper);
@@ -203,6 +225,18 @@ static void unlist_(struct job_ *job) {
   pthread_mutex_unlock(&lock_);
 }
 
+static void divide_(struct job_ *job, int64_t items) {
+  int64_t sections = job->most_helpers + 1 < SECTIONS_MAX ? job->most_helpers + 1 : SECTIONS_MAX;
+  int64_t begin = 0;
+  for (int64_t k = 0; k < sections; k++) {
+    int64_t end = begin + (items - begin) / (sections - k);
+    atomic_init(&job->sections[k].next, begin);
+    job->sections[k].end = end;
+    begin = end;
+  }
+  job->n_sections = (int)sections;
+}
+
 bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t pass, int64_t items, int64_t grain,
                   int64_t thread_scratch_bytes, bool large) {
   if (items <= 0) return true;
@@ -220,17 +254,16 @@ bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t p
   struct job_ job = {.run = run,
                      .args = args,
                      .pass = pass,
-                     .items = items,
-                     .shares = 2 * (int64_t)threads,
                      .most_items = chunk < grain ? grain : chunk,
                      .least_items = least < 1 ? 1 : least,
                      .scratch_bytes = (size_t)thread_scratch_bytes,
                      .most_helpers = most < threads - 1 ? (int)most : threads - 1,
                      .caller = eng_parker_self(),
                      .processor = eng_processor()};
+  divide_(&job, items);
   atomic_fetch_add(&computing_, 1);
   list_(&job);
-  work_(&job, scratch);
+  work_(&job, 0, scratch);
   unlist_(&job);
   return true;
 }

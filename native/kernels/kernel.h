@@ -64,7 +64,7 @@ const aclpy_kernel *aclpy_kernel_at(size_t index);
 uint32_t aclpy_isa_supported(void);
 /* ISA mask for a limit by name ("baseline", "avx2", "avx512"; "neon" = baseline of arm64); 0 for an unknown name. */
 uint32_t aclpy_isa_mask(const char *limit);
-/* Bytes of the caches of this machine (L2 of one core, last level of the socket); never 0. */
+/* Bytes of the caches of this machine (L2 of one core, our processors' share of the last level); never 0. */
 int64_t aclpy_cache_bytes_l2(void);
 int64_t aclpy_cache_bytes_last_level(void);
 
