@@ -89,16 +89,23 @@ def main() -> int:
 
 def _run(bench: Bench, cells: list[Cell], parts: list[str], match: str) -> dict[str, Any]:
     """Every part; one that fails says so and leaves the others their turn."""
-    results: dict[str, Any] = {"facts": bench.facts(), "limits": _limits(bench), "failed": {}}
+    results: dict[str, Any] = {
+        "facts": bench.facts(),
+        "limits": _limits(bench),
+        "failed": {},
+        "part_seconds": {},
+    }
     for name, run in _jobs(bench, cells, match):
         if name not in parts:
             continue
         _say(name)
+        start = time.monotonic()
         try:
             results[name] = run()
         except Exception as error:  # noqa: BLE001  # whatever it was, it is printed and fails the run
             traceback.print_exc()
             results["failed"][name] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        results["part_seconds"][name] = round(time.monotonic() - start, 1)
     return results
 
 
