@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stops a large cell: bytes over the streaming limit, or vector work over the cores' peak.
 
-The vector work of a kernel is counted, not estimated: it runs one instruction at a time under
-ptrace on a small tensor with the same rows. A slot is the work of one 32-byte vector unit for one
+The vector work of a kernel is counted, not estimated: it runs one instruction at a time
+(the processor's trap flag) on a small tensor with the same rows. A slot is the work of one 32-byte vector unit for one
 cycle, so 64-byte instructions count twice; loads and stores are not counted. The peak is measured
 with independent multiply-adds and additions. x86-64 and Linux only; elsewhere only bytes count.
 """
@@ -92,7 +92,7 @@ class Bounds:
             check=False,
         )
         if done.returncode:
-            self.missing = f"counting ended with status {done.returncode} (is ptrace allowed?)"
+            self.missing = f"counting ended with status {done.returncode}"
             return None
         elements = shape[0] * shape[1] * shape[2]
         return Work(*(int(word) / elements for word in done.stdout.split()))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Counts the instructions of a kernel by running it one instruction at a time under ptrace (x86-64, Linux).
+ * Counts the instructions of a kernel by running it one instruction at a time: with the processor's trap flag set,
+ * every instruction ends in a signal, whose handler looks at the next one (x86-64, Linux).
  *
  *   count_steps <kernel> <dtype> <isa> <inputs> <outer> <n> <inner>
- * prints: all instructions, vector arithmetic as slots of 32 bytes, vector moves; between two stops, start-up excluded.
+ * prints: all instructions, vector arithmetic as slots of 32 bytes, vector moves; start-up excluded.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -10,10 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/user.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <ucontext.h>
 
 #include "kernel.h"
 
@@ -23,12 +21,12 @@ typedef struct counts {
   int64_t moves; /* vector loads, stores and copies */
 } counts;
 
-static size_t item_bytes_(const char* dtype) {
+static size_t item_bytes_(const char *dtype) {
   if (!strcmp(dtype, "f64")) return 8;
   return strcmp(dtype, "f32") ? 2 : 4;
 }
 
-static void fill_(unsigned char* at, const char* dtype, int64_t elements) {
+static void fill_(unsigned char *at, const char *dtype, int64_t elements) {
   for (int64_t i = 0; i < elements; i++) {
     const float value = 0.001f * (float)(i * 37 % 1000);
     const double wide = value;
@@ -41,32 +39,10 @@ static void fill_(unsigned char* at, const char* dtype, int64_t elements) {
   }
 }
 
-static unsigned char* memory_(int64_t bytes) {
-  unsigned char* memory = aligned_alloc(4096, ((size_t)bytes + 8191) / 4096 * 4096);
+static unsigned char *memory_(int64_t bytes) {
+  unsigned char *memory = aligned_alloc(4096, ((size_t)bytes + 8191) / 4096 * 4096);
   if (memory) memset(memory, 0, ((size_t)bytes + 8191) / 4096 * 4096);
   return memory;
-}
-
-static int child_(char** argv) {
-  const aclpy_kernel* kernel = aclpy_kernel_find(argv[1], argv[2], aclpy_isa_mask(argv[3]));
-  const int inputs = atoi(argv[4]);
-  const int64_t params[3] = {atoll(argv[5]), atoll(argv[6]), atoll(argv[7])};
-  const int64_t elements = params[0] * params[1] * params[2];
-  aclpy_kernel_shape shape;
-  memset(&shape, 0, sizeof shape);
-  if (!kernel || inputs < 1 || inputs > 2 || kernel->plan(params, 3, &shape)) return 3;
-  aclpy_kernel_args args = {.params = params, .scratch = memory_(shape.scratch_bytes)};
-  for (int i = 0; i <= inputs; i++) {
-    args.addr[i] = memory_(elements * (int64_t)item_bytes_(argv[2]));
-    if (!args.addr[i]) return 3;
-    if (i < inputs) fill_(args.addr[i], argv[2], elements);
-  }
-  void* own = memory_(shape.thread_scratch_bytes);
-  if (!own || !args.scratch || ptrace(PTRACE_TRACEME, 0, NULL, NULL)) return 4;
-  raise(SIGSTOP);
-  for (int32_t pass = 0; pass < shape.passes; pass++) kernel->run(&args, pass, 0, shape.items[pass], own);
-  raise(SIGSTOP);
-  return 0;
 }
 
 /* Opcodes of the first map that only move: (un)aligned and non-temporal loads, stores, register copies. */
@@ -75,8 +51,8 @@ static int is_move_(unsigned map, unsigned char opcode) {
   return map == 1 && memchr(moves, opcode, sizeof moves) != NULL;
 }
 
-static void classify_(uint64_t word, counts* total) {
-  const unsigned char* byte = (const unsigned char*)&word;
+static void classify_(uint64_t word, counts *total) {
+  const unsigned char *byte = (const unsigned char *)&word;
   unsigned map = 0, wide = 0;
   unsigned char opcode = 0;
   total->all++;
@@ -100,27 +76,49 @@ static void classify_(uint64_t word, counts* total) {
     total->slots += wide ? 2 : 1;
 }
 
-static int parent_(pid_t child) {
-  int status = 0;
-  counts total = {0};
-  if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return 4;
-  for (;;) {
-    if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL)) return 4;
-    if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return 4;
-    if (WSTOPSIG(status) == SIGSTOP) break;
-    struct user_regs_struct registers;
-    if (ptrace(PTRACE_GETREGS, child, NULL, &registers)) return 4;
-    classify_((uint64_t)ptrace(PTRACE_PEEKTEXT, child, (void*)(uintptr_t)registers.rip, NULL), &total);
+static counts total_;
+static volatile sig_atomic_t counting_;
+enum { TRAP_FLAG = 0x100 };
+
+static void on_step_(int number, siginfo_t *info, void *context) {
+  (void)number, (void)info;
+  ucontext_t *at = context;
+  if (!counting_) {
+    at->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    return;
   }
-  kill(child, SIGKILL);
-  waitpid(child, &status, 0);
-  printf("%" PRId64 " %" PRId64 " %" PRId64 "\n", total.all, total.slots, total.moves);
-  return 0;
+  uint64_t word;
+  memcpy(&word, (const void *)(uintptr_t)at->uc_mcontext.gregs[REG_RIP], sizeof word);
+  classify_(word, &total_);
 }
 
-int main(int argc, char** argv) {
+static void trap_from_here_(void) {
+  counting_ = 1;
+  uint64_t flags = __builtin_ia32_readeflags_u64();
+  __builtin_ia32_writeeflags_u64(flags | TRAP_FLAG);
+}
+
+int main(int argc, char **argv) {
   if (argc != 8) return 2;
-  const pid_t child = fork();
-  if (child < 0) return 4;
-  return child == 0 ? child_(argv) : parent_(child);
+  const aclpy_kernel *kernel = aclpy_kernel_find(argv[1], argv[2], aclpy_isa_mask(argv[3]));
+  const int inputs = atoi(argv[4]);
+  const int64_t params[3] = {atoll(argv[5]), atoll(argv[6]), atoll(argv[7])};
+  const int64_t elements = params[0] * params[1] * params[2];
+  aclpy_kernel_shape shape;
+  memset(&shape, 0, sizeof shape);
+  if (!kernel || inputs < 1 || inputs > 2 || kernel->plan(params, 3, &shape)) return 3;
+  aclpy_kernel_args args = {.params = params, .scratch = memory_(shape.scratch_bytes)};
+  for (int i = 0; i <= inputs; i++) {
+    args.addr[i] = memory_(elements * (int64_t)item_bytes_(argv[2]));
+    if (!args.addr[i]) return 3;
+    if (i < inputs) fill_(args.addr[i], argv[2], elements);
+  }
+  void *own = memory_(shape.thread_scratch_bytes);
+  const struct sigaction action = {.sa_sigaction = on_step_, .sa_flags = SA_SIGINFO};
+  if (!own || !args.scratch || sigaction(SIGTRAP, &action, NULL)) return 4;
+  trap_from_here_();
+  for (int32_t pass = 0; pass < shape.passes; pass++) kernel->run(&args, pass, 0, shape.items[pass], own);
+  counting_ = 0;
+  printf("%" PRId64 " %" PRId64 " %" PRId64 "\n", total_.all, total_.slots, total_.moves);
+  return 0;
 }
