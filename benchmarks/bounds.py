@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stops a large cell: bytes over the streaming limit, or vector work over the cores' peak.
 
-The vector work of a kernel is counted, not estimated: it runs one instruction at a time
-(the processor's trap flag) on a small tensor with the same rows. A slot is the work of one 32-byte vector unit for one
-cycle, so 64-byte instructions count twice; loads and stores are not counted. The peak is measured
-with independent multiply-adds and additions. x86-64 and Linux only; elsewhere only bytes count.
+The vector work of a kernel is counted, not estimated: it runs one instruction at a time (with the
+processor's trap flag set) on a small tensor with the same rows. A slot is the work of one 32-byte
+vector unit for one cycle, so 64-byte instructions count twice; loads and stores are not counted.
+The peak is measured with independent multiply-adds and additions. x86-64 and Linux only; elsewhere
+only bytes count.
 """
 
 from __future__ import annotations
