@@ -4,13 +4,18 @@
  * exp: n = round(x / ln 2), r = x - n ln 2 with ln 2 in two parts where products round
  * (the first part short enough for n * part to be exact),
  * a polynomial of least largest relative error on |r| <= ln(2)/2 (Remez; 2e-9 and 4e-18), then one scaling by 2^n.
- * The arguments are clamped to where the result is already 0 or infinite; NaN passes through.
+ * The arguments are clamped to where the result is already 0 or infinite, or such results left out (ACLPY_SCALES_ABOVE);
+ * NaN passes through.
  * log: m * 2^e with m in [sqrt(1/2), sqrt(2)), s = (m - 1) / (m + 1), the odd series of 2 atanh(s).
  */
 #ifndef ACLPY_SIMD_MATH_H
 #define ACLPY_SIMD_MATH_H
 
 #include "isa.h"
+
+#ifndef ACLPY_SCALES_ABOVE
+#define ACLPY_SCALES_ABOVE 0
+#endif
 
 /* e^r, |r| <= ln(2)/2. */
 ACLPY_INLINE v32 v32_exp_near_(v32 r) {
@@ -22,7 +27,9 @@ ACLPY_INLINE v32 v32_exp_near_(v32 r) {
   p = v32_fma(p, r, v32_set1(1.0f));
   return v32_fma(p, r, v32_set1(1.0f));
 }
-ACLPY_INLINE v32 v32_exp_core_(v32 x) {
+ACLPY_INLINE v32 v32_exp_core_(v32 given) {
+  const v32 least = v32_set1(-104.0f);
+  const v32 x = ACLPY_SCALES_ABOVE ? given : v32_max(least, given);
   const v32 magic = v32_set1(0x1.8p23f);
   const v32 shifted = v32_fma(x, v32_set1(0x1.715476p+0f), magic);
   const v32 n = v32_sub(shifted, magic);
@@ -33,14 +40,20 @@ ACLPY_INLINE v32 v32_exp_core_(v32 x) {
   v32 r = v32_fnma(n, v32_set1(0x1.62ep-1f), x);
   r = v32_fnma(n, v32_set1(0x1.0bfbe8p-15f), r);
 #endif
+#if ACLPY_SCALES_ABOVE
+  return v32_scale_above(v32_exp_near_(r), n, x, least);
+#else
   return v32_scale(v32_exp_near_(r), shifted, n);
+#endif
 }
 
 /* x <= 0 (or NaN). */
-ACLPY_INLINE v32 v32_exp_negative(v32 x) { return v32_exp_core_(v32_max(v32_set1(-104.0f), x)); }
-ACLPY_INLINE v32 v32_exp(v32 x) { return v32_exp_core_(v32_min(v32_set1(89.0f), v32_max(v32_set1(-104.0f), x))); }
+ACLPY_INLINE v32 v32_exp_negative(v32 x) { return v32_exp_core_(x); }
+ACLPY_INLINE v32 v32_exp(v32 x) { return v32_exp_core_(v32_min(v32_set1(89.0f), x)); }
 
-ACLPY_INLINE v64 v64_exp_core_(v64 x) {
+ACLPY_INLINE v64 v64_exp_core_(v64 given) {
+  const v64 least = v64_set1(-746.0);
+  const v64 x = ACLPY_SCALES_ABOVE ? given : v64_max(least, given);
   const v64 magic = v64_set1(0x1.8p52);
   const v64 shifted = v64_fma(x, v64_set1(0x1.71547652b82fep+0), magic);
   const v64 n = v64_sub(shifted, magic);
@@ -58,12 +71,16 @@ ACLPY_INLINE v64 v64_exp_core_(v64 x) {
   p = v64_fma(p, r, v64_set1(0x1.000000000000ap-1));
   p = v64_fma(p, r, v64_set1(1.0));
   p = v64_fma(p, r, v64_set1(1.0));
+#if ACLPY_SCALES_ABOVE
+  return v64_scale_above(p, n, x, least);
+#else
   return v64_scale(p, shifted, n);
+#endif
 }
 
 /* x <= 0 (or NaN). */
-ACLPY_INLINE v64 v64_exp_negative(v64 x) { return v64_exp_core_(v64_max(v64_set1(-746.0), x)); }
-ACLPY_INLINE v64 v64_exp(v64 x) { return v64_exp_core_(v64_min(v64_set1(710.0), v64_max(v64_set1(-746.0), x))); }
+ACLPY_INLINE v64 v64_exp_negative(v64 x) { return v64_exp_core_(x); }
+ACLPY_INLINE v64 v64_exp(v64 x) { return v64_exp_core_(v64_min(v64_set1(710.0), x)); }
 
 /* x normal and positive, or NaN (which stays). */
 ACLPY_INLINE v64 v64_log(v64 x) {
