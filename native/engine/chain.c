@@ -196,7 +196,7 @@ static void run_blocks_(const aclpy_kernel_args *args, int32_t pass, int64_t beg
 }
 
 bool eng_chain_run(const struct eng_plan *plan, const struct eng_chain *chain, const uintptr_t *address,
-                   uintptr_t workspace, bool large) {
+                   uintptr_t workspace) {
   struct launch_ launch = {.chain = chain, .steps = &plan->steps[chain->desc.first_step]};
   for (int32_t i = 0; i < chain->desc.n_steps; i++) {
     for (int32_t operand = 0; operand < launch.steps[i].n_operands; operand++) {
@@ -205,5 +205,5 @@ bool eng_chain_run(const struct eng_plan *plan, const struct eng_chain *chain, c
       launch.base[i][operand] = (unsigned char *)(base + (uintptr_t)place->byte_offset);
     }
   }
-  return eng_pool_run(run_blocks_, &launch.args, 0, chain->blocks, chain->grain, chain->thread_bytes, large);
+  return eng_pool_run(run_blocks_, &launch.args, 0, chain->blocks, chain->grain, chain->thread_bytes, chain->cost_ns);
 }

@@ -32,6 +32,6 @@ void eng_chain_free(struct eng_chain *chain);
 bool eng_chain_apart(const struct eng_plan *plan, const struct eng_chain *chain, const uintptr_t *address);
 /* Runs all blocks. False: no scratch memory for the calling thread, nothing was run. */
 bool eng_chain_run(const struct eng_plan *plan, const struct eng_chain *chain, const uintptr_t *address,
-                   uintptr_t workspace, bool large);
+                   uintptr_t workspace);
 
 #endif

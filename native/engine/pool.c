@@ -21,6 +21,9 @@
  * than many a job is worth, and one job often follows another. */
 enum { CHUNKS_PER_THREAD = 8, CHUNKS_PER_GRAIN = 8, WAKE_AT_ONCE = 64, LOOKS = 16 };
 enum { SECTIONS_MAX = 16 };
+/* Nanoseconds. HELP: jobs from here on take helpers that look for one; WAKE: from here on they wake sleeping ones, and
+ * smaller jobs do when one follows another within SOON. */
+enum { HELP_NS = 5000, WAKE_NS = 10000, SOON_NS = 50000 };
 
 /* A thread begins with the same section of the items in every job of one size, so that tensors used again are found
  * in its own caches, and then helps with the others'. */
@@ -39,6 +42,7 @@ struct job_ {
   size_t scratch_bytes;
   atomic_int helpers; /* changed under the lock, spun on without */
   int most_helpers;
+  bool wakes;
   bool caller_parked;
   struct eng_parker *caller;
   int processor; /* the caller's */
@@ -52,12 +56,18 @@ struct helper_ {
   int number; /* from 1; callers are 0 */
 };
 
+/* Held for some ten nanoseconds at a time by threads that run: going to sleep over it costs a hundred times that. */
+#if defined(PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP)
+static pthread_mutex_t lock_ = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+#else
 static pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+#endif
 static pthread_cond_t ended_ = PTHREAD_COND_INITIALIZER;
 static struct job_ *jobs_;
 static struct helper_ *idle_;
 static int n_helpers_;
 static bool stopping_;
+static int64_t last_ns_;       /* when the job before was listed */
 static _Atomic uint32_t news_; /* grows, under the lock, when a helper may find a job: what idle helpers spin on */
 static atomic_int computing_;  /* threads inside large kernels */
 
@@ -195,12 +205,15 @@ static void wake_(int wanted) {
 }
 
 static void list_(struct job_ *job) {
+  int64_t now_ns = eng_clock_ns();
   pthread_mutex_lock(&lock_);
-  hire_(job->most_helpers);
+  bool wakes = job->wakes || now_ns - last_ns_ <= SOON_NS;
+  last_ns_ = now_ns;
+  if (wakes) hire_(job->most_helpers);
   struct job_ **link = &jobs_;
   while (*link != NULL) link = &(*link)->following;
   *link = job;
-  wake_(job->most_helpers < WAKE_AT_ONCE ? job->most_helpers : WAKE_AT_ONCE);
+  wake_(!wakes ? 0 : job->most_helpers < WAKE_AT_ONCE ? job->most_helpers : WAKE_AT_ONCE);
   pthread_mutex_unlock(&lock_);
 }
 
@@ -238,13 +251,14 @@ static void divide_(struct job_ *job, int64_t items) {
 }
 
 bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t pass, int64_t items, int64_t grain,
-                  int64_t thread_scratch_bytes, bool large) {
+                  int64_t thread_scratch_bytes, double cost_ns) {
   if (items <= 0) return true;
   if (grain < 1) grain = 1;
   void *scratch;
   if (!eng_thread_scratch((size_t)thread_scratch_bytes, &scratch)) return false;
   int threads = aclpy_thread_count();
-  if (!large || threads <= 1 || items <= grain) {
+  bool alone = !(cost_ns >= HELP_NS); /* so is a cost that is not a number */
+  if (alone || threads <= 1 || items <= grain) {
     run(args, pass, 0, items, scratch);
     return true;
   }
@@ -258,6 +272,7 @@ bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t p
                      .least_items = least < 1 ? 1 : least,
                      .scratch_bytes = (size_t)thread_scratch_bytes,
                      .most_helpers = most < threads - 1 ? (int)most : threads - 1,
+                     .wakes = cost_ns >= WAKE_NS,
                      .caller = eng_parker_self(),
                      .processor = eng_processor()};
   divide_(&job, items);

@@ -11,8 +11,6 @@
 #include "pool.h"
 #include "stream.h"
 
-enum { PARALLEL_NS = 10000 };
-
 static int32_t no_scratch_(const struct eng_plan *plan, int64_t bytes) {
   return aclpy_fail(ACLPY_ACL_ERROR_RT_MEMORY_ALLOCATION, eng_operator_name(plan->op), "",
                     "memory for a kernel's scratch", "free memory and run it again", "no memory for %" PRId64 " bytes",
@@ -28,10 +26,9 @@ static int32_t run_kernel_(const struct eng_plan *plan, const aclpy_step_desc *s
   }
   args->scratch = shared;
   args->params = step->params;
-  bool large = shape->cost_ns >= PARALLEL_NS;
   for (int32_t pass = 0; pass < shape->passes; pass++) {
     if (!eng_pool_run(step->run, args, pass, shape->items[pass], shape->grain[pass], shape->thread_scratch_bytes,
-                      large)) {
+                      shape->cost_ns)) {
       return no_scratch_(plan, shape->thread_scratch_bytes);
     }
   }
@@ -61,8 +58,7 @@ static int32_t run_step_(const struct eng_plan *plan, const aclpy_step_desc *ste
 static int32_t run_chain_(const struct eng_plan *plan, const struct eng_chain *chain, struct eng_stream *stream,
                           const uintptr_t *address, uintptr_t workspace) {
   if (chain->desc.whole != NULL) return run_step_(plan, chain->desc.whole, stream, address, workspace);
-  bool large = chain->cost_ns >= PARALLEL_NS;
-  if (eng_chain_run(plan, chain, address, workspace, large)) return ACLPY_ACL_SUCCESS;
+  if (eng_chain_run(plan, chain, address, workspace)) return ACLPY_ACL_SUCCESS;
   return no_scratch_(plan, chain->thread_bytes);
 }
 

@@ -28,7 +28,7 @@ ACLPY_INLINE int64_t aclpy_whole_bytes(const aclpy_kernel_args *args, int64_t by
 
 /* Items of one thread should be worth the cost of waking it. */
 ACLPY_INLINE int64_t aclpy_grain(double cost_ns, int64_t items) {
-  const double worth_ns = 8000.0;
+  const double worth_ns = 2500.0;
   const double each = items > 0 ? cost_ns / (double)items : cost_ns;
   if (each <= 0.0 || each >= worth_ns) return 1;
   return aclpy_min_i64(aclpy_max_i64((int64_t)(worth_ns / each), 1), aclpy_max_i64(items, 1));
