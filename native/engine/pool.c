@@ -56,12 +56,7 @@ struct helper_ {
   int number; /* from 1; callers are 0 */
 };
 
-/* Held for some ten nanoseconds at a time by threads that run: going to sleep over it costs a hundred times that. */
-#if defined(PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP)
-static pthread_mutex_t lock_ = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
-#else
 static pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
-#endif
 static pthread_cond_t ended_ = PTHREAD_COND_INITIALIZER;
 static struct job_ *jobs_;
 static struct helper_ *idle_;
