@@ -195,7 +195,8 @@ class Operator:
         values = [_plain(value) for value in attributes]
         known = tuple([tensor for tensor in tensors if tensor is not None])
         if len(known) < len(tensors):
-            self._plan([None if tensor is None else tensor.desc for tensor in tensors], values)
+            descs = [None if tensor is None else tensor.desc for tensor in tensors]
+            make_plan(self.spec, descs, values)
             raise AssertionError(self.spec.acl_name)
         self._check_open(known)
         key = self._key(known, values)
@@ -203,13 +204,30 @@ class Operator:
             entry = self.plans.get(key)
         except TypeError:  # an unhashable attribute, which the planner is about to refuse
             entry = None
-        if entry is None:
-            native = NativePlan(
-                self._plan([tensor.desc for tensor in known], values),
-                _FILLERS,
-            )
-            entry = self._remember(key, Entry.of(native))
-        return entry, known
+        return entry or self.new_entry(key, known, values), known
+
+    def new_entry(
+        self, key: tuple[object, ...], tensors: Sequence[Tensor], values: Sequence[object]
+    ) -> Entry:
+        """Plan a call that is not in `plans`, and put it there.
+
+        Parameters
+        ----------
+        key : tuple
+            Of the call.
+        tensors : sequence of Tensor
+            In C order.
+        values : sequence of object
+            Attributes in C order.
+
+        Raises
+        ------
+        AclnnError
+            As the operator's checks say.
+        """
+        # Tensors of one layout share a description, so that its facts are worked out once.
+        known = {tensor._layout: tensor._desc for tensor in tensors}  # noqa: SLF001  # this is timed
+        return self._new_entry(key, [known[tensor._layout] for tensor in tensors], values)  # noqa: SLF001
 
     def entry_of(
         self,
@@ -237,22 +255,21 @@ class Operator:
             As the operator's checks say.
         """
         key = self._key_of(layouts, values, same)
-        entry = self.plans.get(key)
-        if entry is None:
-            native = NativePlan(self._plan(descs, values), _FILLERS)
-            entry = self._remember(key, Entry.of(native))
-        return entry
+        return self.plans.get(key) or self._new_entry(key, descs, values)
 
-    def _remember(self, key: tuple[object, ...], entry: Entry) -> Entry:
-        """Keep a plan; where another thread was faster, its plan is the one that counts."""
+    def _new_entry(
+        self,
+        key: tuple[object, ...],
+        descs: Sequence[TensorDesc | None],
+        values: Sequence[object],
+    ) -> Entry:
+        """Plan and keep; where another thread was faster, its plan is the one that counts."""
+        entry = Entry.of(NativePlan(make_plan(self.spec, descs, values), _FILLERS))
         # Without a lock, which a fork or a finalizer could leave held: each step is atomic.
         while len(self.plans) >= _PLANS_KEPT:
             with suppress(RuntimeError, StopIteration):  # changed or cleared by another thread
                 self.plans.pop(next(iter(self.plans)), None)
         return self.plans.setdefault(key, entry)
-
-    def _plan(self, descs: Sequence[TensorDesc | None], values: Sequence[object]) -> Plan:
-        return make_plan(self.spec, descs, values)
 
     def _key(self, tensors: tuple[Tensor, ...], values: Sequence[object]) -> tuple[object, ...]:
         layouts = [tensor._layout for tensor in tensors]  # noqa: SLF001  # a hot-path field
@@ -337,16 +354,17 @@ def make_plan(spec: OpSpec, descs: Sequence[TensorDesc | None], values: Sequence
         As the operator's checks say.
     """
     now = settings.current()
-    device = next((desc.device for desc in descs if desc is not None), "cpu")
+    given = [desc for desc in descs if desc is not None]
+    device = given[0].device if given else "cpu"
+    for desc in given:
+        desc.look()
     problem = Problem(
-        spec=spec,
-        tensors={param.name: desc for param, desc in zip(spec.tensors, descs, strict=True)},
-        attributes={
-            param.name: value for param, value in zip(spec.attributes, values, strict=True)
-        },
-        profile=now.profile,
-        strict=now.strict,
-        fuse=now.fuse and device == "cpu",
+        spec,
+        dict(zip(spec.tensor_named, descs, strict=True)),
+        dict(zip(spec.attribute_named, values, strict=True)),
+        now.profile,
+        now.strict,
+        now.fuse and device == "cpu",
     )
     known = BACKENDS if device == "cpu" else GPU_BACKENDS
     allowed = known if now.fallback == "allow" else known[:1]

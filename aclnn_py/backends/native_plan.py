@@ -11,7 +11,7 @@ from aclnn_py.plan.steps import WORKSPACE
 from aclnn_runtime import AclnnError, raise_last
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from aclnn_py.plan.fuse import Chain, Part
     from aclnn_py.plan.plan import Plan, Slot
@@ -62,22 +62,29 @@ class NativePlan:
 
     def __init__(self, plan: Plan, fillers: Mapping[str, Filler]) -> None:
         keep: list[object] = []
-        desc = ffi.new("aclpy_plan_desc *")
-        desc.op = operator_id(plan.operator)
-        desc.flags = lib.ACLPY_PLAN_VENDOR_CACHEABLE if plan.vendor_cacheable else 0
-        desc.flags |= 0 if plan.not_repeatable else lib.ACLPY_PLAN_REPEATABLE
         foreign = any(choice.backend == "cuda" for choice in plan.choices)
-        desc.flags |= lib.ACLPY_PLAN_FOREIGN if foreign else 0
-        desc.workspace_bytes = plan.workspace_bytes
-        if plan.not_repeatable:
-            desc.refusal = _text(plan.not_repeatable, keep)
-        desc.n_slots, desc.slots = len(plan.slots), _slots(plan.slots, keep, aligned=foreign)
-        desc.n_steps, desc.steps = len(plan.steps), _steps(plan, fillers, keep)
-        hazards = ffi.new("aclpy_hazard[]", plan.hazards)
-        desc.n_hazards, desc.hazards = len(plan.hazards), hazards
-        desc.n_chains, desc.chains = len(plan.chains), _chains(plan, fillers, keep)
+        flags = lib.ACLPY_PLAN_FOREIGN if foreign else 0
+        if plan.vendor_cacheable:
+            flags |= lib.ACLPY_PLAN_VENDOR_CACHEABLE
+        if not plan.not_repeatable:
+            flags |= lib.ACLPY_PLAN_REPEATABLE
+        # The fields of aclpy_plan_desc in their order: this is timed.
+        fields = (
+            operator_id(plan.operator),
+            flags,
+            plan.workspace_bytes,
+            len(plan.slots),
+            _slots(plan.slots, keep, aligned=foreign),
+            len(plan.steps),
+            _steps(plan, fillers, keep),
+            len(plan.hazards),
+            _array("aclpy_hazard[]", plan.hazards, keep),
+            _text(plan.not_repeatable, keep) if plan.not_repeatable else ffi.NULL,
+            len(plan.chains),
+            _chains(plan, fillers, keep),
+        )
         handle = ffi.new("aclpy_handle *")
-        status = lib.aclpy_plan_create(desc, handle)
+        status = lib.aclpy_plan_create(ffi.new("aclpy_plan_desc *", fields), handle)
         if status:
             raise_last(status, error=AclnnError)
         self.handle: int = handle[0]
@@ -90,10 +97,17 @@ class NativePlan:
             lib.aclpy_plan_release(self.handle)
 
 
-def _text(text: str, keep: list[object]) -> Any:
-    raw = ffi.new("char[]", text.encode())
+def _array(kind: str, rows: Sequence[object], keep: list[object]) -> Any:
+    """An array in C; NULL for none."""
+    if not rows:
+        return ffi.NULL
+    raw = ffi.new(kind, rows)
     keep.append(raw)
     return raw
+
+
+def _text(text: str, keep: list[object]) -> Any:
+    return _array("char[]", text.encode(), keep)
 
 
 @cache
@@ -103,29 +117,28 @@ def _name(name: str) -> Any:
 
 
 def _slots(slots: tuple[Slot, ...], keep: list[object], *, aligned: bool) -> Any:
-    rows = [
-        (
-            _name(slot.name),
-            slot.low_bytes,
-            slot.high_bytes,
-            _flags(slot, aligned),
-            _text(slot.about, keep),
-        )
-        for slot in slots
-    ]
-    array = ffi.new("aclpy_slot_desc[]", rows)
-    keep.append(array)
-    return array
+    rows = []
+    about, text = "", ffi.NULL  # neighbours mostly look alike
+    for slot in slots:
+        if slot.about != about:
+            about, text = slot.about, _text(slot.about, keep)
+        flags = _flags(slot.captured, slot.written, slot.used)
+        if aligned:
+            flags |= slot.itemsize << _ALIGNMENT
+        rows.append((_name(slot.name), slot.low_bytes, slot.high_bytes, flags, text))
+    return _array("aclpy_slot_desc[]", rows, keep)
 
 
-def _flags(slot: Slot, aligned: bool) -> int:
-    flags = _CAPTURED if slot.captured else 0
-    flags |= _WRITTEN if slot.written else 0
-    flags |= slot.itemsize << _ALIGNMENT if aligned else 0
-    return flags if slot.used else flags | _UNUSED
+@cache
+def _flags(captured: bool, written: bool, used: bool) -> int:  # timed
+    flags = _CAPTURED if captured else 0
+    flags |= _WRITTEN if written else 0
+    return flags if used else flags | _UNUSED
 
 
 def _steps(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> Any:
+    if not plan.steps:
+        return ffi.NULL
     array = ffi.new("aclpy_step_desc[]", len(plan.steps))
     keep.append(array)
     for native, step, choice in zip(array, plan.steps, plan.choices, strict=True):

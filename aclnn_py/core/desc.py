@@ -66,6 +66,23 @@ class TensorDesc:
         dims = tuple(shape)
         return cls(dims, row_major_strides(dims), 0, dims, dtype.value)
 
+    def look(self) -> None:
+        """Work out at once what phase 1 asks of the usual tensor: dense, and all of its storage.
+
+        Of any other tensor each fact is worked out when somebody asks for it.
+        """
+        facts, shape = self.__dict__, self.shape
+        if "is_plain" in facts or self.offset or self.storage_shape != shape:
+            return
+        if self.strides != row_major_strides(shape) or min(shape, default=1) < 0:
+            return
+        facts["dtype"] = dtype = by_value.get(self.dtype_value, by_value[-1])
+        facts["numel"] = facts["storage_numel"] = numel = prod(shape)
+        facts["is_empty"] = numel == 0
+        facts["is_contiguous"] = True
+        facts["is_plain"] = numel * max(dtype.itemsize, 1) < 2**63
+        facts["extent"] = (0, numel)
+
     @Fact
     def dtype(self) -> DType:
         """The row of the dtype table; numbers without a name count as undefined."""

@@ -204,6 +204,16 @@ class OpSpec(BaseModel):
         return {param.name: param for param in self.tensors}
 
     @cached_property
+    def slots(self) -> dict[str, int]:
+        """Position among the tensor parameters, by name."""
+        return {param.name: position for position, param in enumerate(self.tensors)}
+
+    @cached_property
     def attributes(self) -> tuple[AttrParam, ...]:
         """Attribute parameters in C order."""
         return tuple(param for param in self.params if isinstance(param, AttrParam))
+
+    @cached_property
+    def attribute_named(self) -> dict[str, AttrParam]:
+        """Attribute parameters by name."""
+        return {param.name: param for param in self.attributes}

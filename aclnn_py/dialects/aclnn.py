@@ -22,9 +22,9 @@ __all__ = sorted(
     name for key in operators for name in (f"aclnn{key}", f"aclnn{key}GetWorkspaceSize")
 )
 
-# The functions that users call are made in C, with these behind them: for a plan that is not
-# cached, and for every call that is not what the fast way expects. They are made from source, so
-# that Python itself refuses a call with the wrong number or names of arguments.
+# The functions that users call are made in C, with these behind them, for every call that is not
+# what the fast way expects. They are made from source, so that Python itself refuses a call with
+# the wrong number or names of arguments.
 _TEMPLATE = """
 def {planner}({params}):
     return _checked(({tensors},), ({attributes}))
@@ -66,6 +66,7 @@ def _build(spec: OpSpec) -> tuple[Any, Any]:
         door.plans,
         scope[spec.planner],
         fail_last,
+        door.new_entry,
     )
     second = calls.phase_two(
         spec.function,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from aclnn_py.core.errors import PARAM_INVALID, PARAM_NULLPTR, operator_error
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["run_checks", "shape_text"]
 
 
+@lru_cache(maxsize=64)  # the tensors of a call mostly have one shape
 def shape_text(shape: tuple[int, ...]) -> str:
     """A shape the way the vendor's texts show it: ``[2, 3]``."""
     return str(list(shape))

@@ -16,7 +16,6 @@ from aclnn_py.plan.steps import WORKSPACE, Step
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aclnn_py.core.desc import TensorDesc
     from aclnn_py.plan.choose import Backend
     from aclnn_py.plan.fuse import Chain
     from aclnn_py.plan.problem import Problem
@@ -125,21 +124,22 @@ def make_plan(problem: Problem, backends: Sequence[Backend]) -> Plan:
     AclnnError
         As the operator's checks say; 561003 when no backend implements a step.
     """
-    if run_checks(problem) or any(problem.desc(name).is_empty for name in problem.spec.empty_when):
-        return Plan(problem.spec.function, _slots(problem, (), set()))
+    spec = problem.spec
+    if run_checks(problem) or any(problem.desc(name).is_empty for name in spec.empty_when):
+        return Plan(spec.function, _slots(problem, (), set()))
     recipe = Recipe(problem)
-    problem.spec.recipe(recipe)
+    spec.recipe(recipe)
     check_storage(problem)
     steps, placements, total = recipe.finish()
     choices = tuple([_choose(problem, step, backends) for step in steps])
     return Plan(
-        operator=problem.spec.function,
+        operator=spec.function,
         slots=_slots(problem, steps, recipe.captured_slots),
         steps=steps,
         choices=choices,
         placements=placements,
         workspace_bytes=total,
-        vendor_cacheable=problem.spec.dialect == "aclnn" and _vendor_caches(recipe, steps),
+        vendor_cacheable=spec.dialect == "aclnn" and _vendor_caches(recipe, steps),
         not_repeatable=(
             f"{problem.profile.name} copies the result into an output whose storage is larger "
             "than the view"
@@ -192,23 +192,16 @@ def _slots(problem: Problem, steps: tuple[Step, ...], captured: set[int]) -> tup
     touched = {operand.base for step in steps for operand in (*step.reads, step.write)}
     written = {step.write.base for step in steps}
     rows = []
-    shape, text = None, ""  # neighbours mostly have one shape
-    for index, param in enumerate(problem.spec.tensors):
-        desc = problem.tensors[param.name]
-        low, high = _byte_range(desc) if index in touched else (0, 0)
-        if desc is not None and desc.shape != shape:
-            shape, text = desc.shape, shape_text(desc.shape)
-        about = "" if desc is None else f"{desc.dtype.name} {text}"
+    for index, (name, desc) in enumerate(problem.tensors.items()):
+        if desc is None:
+            rows.append(Slot(name, 0, 0, False, False, False, ""))  # noqa: FBT003  # in order
+            continue
+        itemsize = desc.dtype.itemsize
+        low, high = desc.extent if index in touched else (0, 0)
         uses = (index in captured, index in written, index in touched)
-        itemsize = 0 if desc is None else desc.dtype.itemsize
-        rows.append(Slot(param.name, low, high, *uses, about, itemsize))
+        about = f"{desc.dtype.name} {shape_text(desc.shape)}"
+        rows.append(Slot(name, low * itemsize, high * itemsize, *uses, about, itemsize))
     return tuple(rows)
-
-
-def _byte_range(desc: TensorDesc | None) -> tuple[int, int]:
-    assert desc is not None
-    low, high = desc.extent
-    return low * desc.dtype.itemsize, high * desc.dtype.itemsize
 
 
 def _hazards(steps: tuple[Step, ...]) -> tuple[tuple[int, int], ...]:

@@ -83,8 +83,8 @@ class _Draft:
             self.params,
             self.text,
             self.shapes,
-            self.reference,
             self.dtypes,
+            self.reference,
             None if alone else self._rows(),
         )
 
@@ -108,7 +108,7 @@ class Recipe:
         self.copies_on_device = False
         self.runs_on_ai_cpu = False
         self.captured_slots: set[int] = set()
-        self._slots = {param.name: index for index, param in enumerate(problem.spec.tensors)}
+        self._slots = problem.spec.slots
         self._drafts: list[_Draft] = []
         self._items: list[Item | None] = []
 
@@ -223,7 +223,7 @@ class Recipe:
         result = self._new_item(
             f"{name} result", dtype or first.dtype, first.shape if shape is None else shape
         )
-        text = f"{first.dtype} {shape_text(first.shape)}, params {params}"
+        text = f"{first.dtype.name} {shape_text(first.shape)}, params {params}"
         key = "f32" if dtype else first.dtype.kernel or first.dtype.name.lower()
         draft = self._add(name, name, key, inputs, result, params, text)
         draft.shapes = (*[value.shape for value in inputs], result.shape)
@@ -275,9 +275,8 @@ class Recipe:
     def finish(self) -> tuple[tuple[Step, ...], tuple[Placement, ...], int]:
         """Final steps, workspace placements and workspace size [bytes]."""
         # Items are made in launch order; a redirected one is gone.
-        live = [index for index, item in enumerate(self._items) if item is not None]
-        items = tuple([item for item in self._items if item is not None])
-        placements, total = lay_out(items)
+        live = {index: item for index, item in enumerate(self._items) if item is not None}
+        placements, total = lay_out(tuple(live.values()))
         offsets = {index: place.offset for index, place in zip(live, placements, strict=True)}
         alone = len(self._drafts) == 1
         steps = tuple([draft.placed(offsets, alone=alone) for draft in self._drafts])
@@ -293,7 +292,8 @@ class Recipe:
         return Value(desc.dtype, desc.shape, self._slots[name], -1, offset)
 
     def _new_item(self, label: str, dtype: DType, shape: tuple[int, ...]) -> Value:
-        self._items.append(Item(label, dtype.nbytes(prod(shape)), self._next, self._next))
+        step = self._next
+        self._items.append(Item(label, dtype.nbytes(prod(shape)), step, step))
         return Value(dtype, shape, -1, len(self._items) - 1, 0)
 
     def _add(

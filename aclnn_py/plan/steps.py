@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ class Operand(NamedTuple):
     byte_offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One unit of work: a kernel by name, its operands and its parameters.
 
     Attributes
@@ -51,11 +50,11 @@ class Step:
         One line for `explain`.
     shapes : tuple of tuple of int
         Dense shapes of the operands, inputs first; only compute steps have them.
-    reference : callable, optional
-        The same step in NumPy: gets `params` and the inputs in a wide type, returns the output.
     dtypes : tuple of str
         Kernel names of the operands' types where they differ, inputs first: `reference` then gets
         the inputs as they are.
+    reference : callable, optional
+        The same step in NumPy: gets `params` and the inputs in a wide type, returns the output.
     rows : Rows, optional
         How it can be done part by part.
     """
@@ -68,9 +67,14 @@ class Step:
     params: tuple[int, ...]
     text: str
     shapes: tuple[tuple[int, ...], ...] = ()
-    reference: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
     dtypes: tuple[str, ...] = ()
-    rows: Rows | None = field(default=None, repr=False, compare=False)
+    reference: Callable[..., Any] | None = None
+    rows: Rows | None = None
+
+    def __repr__(self) -> str:
+        # Without the two last ones, which say nothing that the others do not.
+        shown = zip(self._fields[:-2], self, strict=False)
+        return f"Step({', '.join(f'{name}={value!r}' for name, value in shown)})"
 
 
 @dataclass(frozen=True, slots=True)

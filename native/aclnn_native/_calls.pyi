@@ -65,6 +65,7 @@ def phase_one(
     plans: dict[Any, Any],
     checked: Callable[..., object],
     fail: Callable[[], object],
+    missing: Callable[..., Binder] | None = None,
 ) -> Callable[..., tuple[int, Any]]: ...
 def phase_two(
     name: str,

@@ -15,6 +15,7 @@ struct phase_ {
   PyObject *checked;    /* serves every call that is not what the fast way expects */
   PyObject *fail;       /* raises */
   PyObject *plans;      /* of phase 1 */
+  PyObject *missing;    /* of phase 1: plans a call that is not in there; NULL: `checked` does */
   uint32_t number;      /* of phase 2 */
   PyObject *names;      /* of the arguments of phase 1, a tuple */
   PyObject *defaults;   /* of the last ones, a tuple of ints */
@@ -31,6 +32,7 @@ static int phase_traverse_(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(phase->checked);
   Py_VISIT(phase->fail);
   Py_VISIT(phase->plans);
+  Py_VISIT(phase->missing);
   return 0;
 }
 
@@ -39,6 +41,7 @@ static int phase_clear_(PyObject *self) {
   Py_CLEAR(phase->checked);
   Py_CLEAR(phase->fail);
   Py_CLEAR(phase->plans);
+  Py_CLEAR(phase->missing);
   return 0;
 }
 
@@ -128,12 +131,37 @@ static PyObject *entry_(const struct phase_ *phase, PyObject *key) {
   return entry;
 }
 
+/* The arguments of one kind, in order. */
+static PyObject *of_kind_(const struct phase_ *phase, PyObject *const *arguments, char kind) {
+  PyObject *found = PyList_New(0);
+  for (Py_ssize_t i = 0; found != NULL && i < phase->n; i++) {
+    if (phase->kinds[i] == kind && PyList_Append(found, arguments[i]) != 0) Py_CLEAR(found);
+  }
+  return found;
+}
+
+/* Plans a call. A new reference, or NULL with an exception. */
+static PyObject *planned_(const struct phase_ *phase, PyObject *const *arguments, PyObject *key) {
+  PyObject *entry = NULL, *tensors = of_kind_(phase, arguments, 't'), *numbers = of_kind_(phase, arguments, 'i');
+  if (tensors != NULL && numbers != NULL) {
+    entry = PyObject_CallFunctionObjArgs(phase->missing, key, tensors, numbers, NULL);
+  }
+  Py_XDECREF(tensors);
+  Py_XDECREF(numbers);
+  if (entry != NULL && !PyObject_TypeCheck(entry, calls_binder_type)) {
+    PyErr_SetString(PyExc_TypeError, "missing() must return a Binder");
+    Py_CLEAR(entry);
+  }
+  return entry;
+}
+
 static PyObject *keep_(const struct given_ *given, PyObject *entry) {
   PyObject *keep = PyTuple_New(2 * given->n + 1);
   if (keep == NULL) return NULL;
   for (Py_ssize_t i = 0; i < given->n; i++) {
+    PyObject *buffer = given->tensor[i]->buffer; /* NULL: deleted while the call was planned */
     put_(keep, i, (PyObject *)given->tensor[i]);
-    put_(keep, given->n + i, given->tensor[i]->buffer);
+    put_(keep, given->n + i, buffer == NULL ? Py_None : buffer);
   }
   put_(keep, 2 * given->n, entry);
   return keep;
@@ -158,6 +186,9 @@ static PyObject *one_(PyObject *self, PyObject *const *arguments, Py_ssize_t n, 
   if (n != phase->n || names != NULL) all = arrange_(phase, arguments, n, names, inorder) ? inorder : NULL;
   if (all != NULL) key = key_(phase, all, &given);
   PyObject *entry = key == NULL ? NULL : entry_(phase, key);
+  if (key != NULL && entry == NULL && phase->missing != NULL && PyErr_Occurred() == NULL) {
+    entry = planned_(phase, all, key);
+  }
   Py_XDECREF(key);
   if (entry == NULL) {
     if (PyErr_Occurred() != NULL) return NULL;
@@ -242,12 +273,13 @@ static PyObject *function_(struct phase_ *phase, PyCFunctionWithKeywords call, P
 
 PyObject *calls_phase_one(PyObject *module, PyObject *arguments, PyObject *names) {
   (void)module;
-  static char *keywords[] = {"name", "doc", "module", "kinds", "names", "defaults", "plans", "checked", "fail", NULL};
-  PyObject *name, *doc, *module_name, *parameters, *defaults, *plans, *checked, *fail;
+  static char *keywords[] = {"name",  "doc",     "module", "kinds",   "names", "defaults",
+                             "plans", "checked", "fail",   "missing", NULL};
+  PyObject *name, *doc, *module_name, *parameters, *defaults, *plans, *checked, *fail, *missing = Py_None;
   const char *kinds;
-  if (!PyArg_ParseTupleAndKeywords(arguments, names, "UUUsO!O!O!OO:phase_one", keywords, &name, &doc, &module_name,
+  if (!PyArg_ParseTupleAndKeywords(arguments, names, "UUUsO!O!O!OO|O:phase_one", keywords, &name, &doc, &module_name,
                                    &kinds, &PyTuple_Type, &parameters, &PyTuple_Type, &defaults, &PyDict_Type, &plans,
-                                   &checked, &fail)) {
+                                   &checked, &fail, &missing)) {
     return NULL;
   }
   size_t n = strlen(kinds), tensors = 0;
@@ -265,6 +297,7 @@ PyObject *calls_phase_one(PyObject *module, PyObject *arguments, PyObject *names
   phase->names = hold_(parameters);
   phase->defaults = hold_(defaults);
   phase->plans = hold_(plans);
+  if (missing != Py_None) phase->missing = hold_(missing);
   phase->n = (Py_ssize_t)n;
   memcpy(phase->kinds, kinds, n);
   return function_(phase, (PyCFunctionWithKeywords)(void (*)(void))one_, module_name);

@@ -100,13 +100,15 @@ static PyObject *synchronize_(PyObject *module, PyObject *const *arguments, Py_s
 PyDoc_STRVAR(watch_doc_,
              "watch(watcher)\n--\n\n"
              "Call `watcher` with each executor made from now on, None: nobody. Returns the one before.");
-PyDoc_STRVAR(phase_one_doc_,
-             "phase_one(name, doc, module, kinds, names, defaults, plans, checked, fail)\n--\n\n"
-             "A phase-1 function.\n\n"
-             "`kinds` has a letter for each argument, t for tensors and i for ints; `defaults` are of the last ones.\n"
-             "`plans` gives the Binder of a call by its layouts and ints, in order, and for each pair of tensors,\n"
-             "whether both are one. What it does not have, and every call that is not like that, goes to `checked`.\n"
-             "`fail` raises the last error.");
+PyDoc_STRVAR(
+    phase_one_doc_,
+    "phase_one(name, doc, module, kinds, names, defaults, plans, checked, fail, missing=None)\n--\n\n"
+    "A phase-1 function.\n\n"
+    "`kinds` has a letter for each argument, t for tensors and i for ints; `defaults` are of the last ones.\n"
+    "`plans` gives the Binder of a call by its layouts and ints, in order, and for each pair of tensors,\n"
+    "whether both are one. What it does not have, and every call that is not like that, goes to `checked`.\n"
+    "`fail` raises the last error. `missing` makes the Binder that `plans` does not have, from its key, the tensors\n"
+    "and the ints; without it that is up to `checked`, too.");
 PyDoc_STRVAR(phase_two_doc_,
              "phase_two(name, doc, module, number, checked, fail)\n--\n\n"
              "A phase-2 function of workspace, workspaceSize, executor and stream. `fail` raises for a status;\n"

@@ -232,6 +232,54 @@ def test_functions_of_phases_are_made_of_what_they_need(change):
         calls.phase_one(**(right | change))
 
 
+def phase_one(missing, plans):
+    return calls.phase_one(
+        name="f", doc="f(x, n, y)\n--\n\nF.", module="m", kinds="tit", names=("x", "n", "y"),
+        defaults=(), plans=plans, checked=lambda *_: "checked", fail=list, missing=missing,
+    )  # fmt: skip
+
+
+def test_a_call_without_a_plan_is_planned_by_its_key(device):
+    x, out = device.tensor(SAME), device.empty(SAME.shape, SAME.dtype)
+    door, seen = operator("Softmax"), []
+
+    def missing(*arguments):
+        seen.append(arguments)
+        return door.new_entry(*arguments)
+
+    size, executor = phase_one(missing, {})(y=out, x=x, n=-1)
+    assert seen == [((x._layout, -1, out._layout, False), [x, out], [-1])]
+    assert size == executor._keep[-1].workspace_bytes
+    assert executor._keep[:4] == (x, out, x._buffer, out._buffer)
+    assert phase_one(missing, door.plans)(x, -1, out)[1].plan is executor.plan
+    assert phase_one(missing, {})(x, None, out) == "checked"
+    assert phase_one(None, {})(x, -1, out) == "checked"
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("missing", "error", "text"),
+    [(lambda *_: None, TypeError, "Binder"), (lambda *_: {}["it"], KeyError, "it")],
+)
+def test_a_call_that_is_not_planned_ends_in_an_exception(device, missing, error, text):
+    x, out = device.tensor(SAME), device.empty(SAME.shape, SAME.dtype)
+    with pytest.raises(error, match=text):
+        phase_one(missing, {})(x, -1, out)
+
+
+def test_a_buffer_deleted_while_its_call_is_planned_is_none(device):
+    x, out = device.tensor(SAME), device.empty(SAME.shape, SAME.dtype)
+    buffer = x._buffer
+
+    def missing(*arguments):
+        del x._buffer
+        return operator("Softmax").new_entry(*arguments)
+
+    executor = phase_one(missing, {})(x, -1, out)[1]
+    assert executor._keep[:4] == (x, out, None, out._buffer)
+    assert not buffer.closed
+
+
 def test_nouns_do_not_leak_what_they_hold(device):
     tensor = device.empty((2, 2), np.float32)
     owner = {"tensor": tensor}  # a cycle through what the tensor keeps alive
