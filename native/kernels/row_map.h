@@ -32,6 +32,9 @@ ACLPY_INLINE void aclpy_fetch_near(const void *p, int64_t bytes) {
  * equal places of their pages, are more than the first-level cache holds well. */
 enum { ACLPY_ROW_LONG_BYTES = 8192 };
 
+/* Up to so many vectors rows of a logarithm are done in groups. */
+enum { ACLPY_ROW_SHORT = 16 };
+
 #define ACLPY_MAP(y, n, streaming, FULL, PART)                                                      \
   do {                                                                                              \
     STORED *const y_ = (y);                                                                         \

@@ -111,7 +111,7 @@ ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, i
   } else {
     aclpy_geometry_tiles_(g, real_bytes, held);
   }
-  g->chunks = aclpy_ceil_div(g->rows, g->chunk);
+  g->chunks = g->mode == ACLPY_ROWS ? 1 : aclpy_ceil_div(g->rows, g->chunk);
   for (int k = 0; k < ACLPY_PITCHES; ++k) g->pitch[k] = g->n;
   return 0;
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "../simd/accumulate.h"
+#include "../simd/across.h"
 #include "../simd/math.h"
 #include "define.h"
 #include "reduction_plan.h"

@@ -5,8 +5,8 @@
  */
 #include "../simd/instance.h"
 
-/* The largest element; NaNs may be passed over, they make the sum NaN later. */
-ACLPY_INLINE REAL FN(row_max)(const STORED *x, int64_t n) {
+/* The largest elements, one of them the largest of all; NaNs may be passed over, they make the sum NaN later. */
+ACLPY_INLINE VEC FN(row_max_lanes)(const STORED *x, int64_t n) {
   const REAL low = (REAL)-INFINITY;
   VEC a = V(set1)(low), b = a, c = a, d = a;
   int64_t i = 0;
@@ -18,8 +18,9 @@ ACLPY_INLINE REAL FN(row_max)(const STORED *x, int64_t n) {
   }
   for (; i + LANES <= n; i += LANES) a = V(max)(LD(x + i), a);
   if (i < n) b = V(max)(LDN(x + i, n - i, low), b);
-  return V(hmax)(V(max)(V(max)(a, b), V(max)(c, d)));
+  return V(max)(V(max)(a, b), V(max)(c, d));
 }
+ACLPY_INLINE REAL FN(row_max)(const STORED *x, int64_t n) { return V(hmax)(FN(row_max_lanes)(x, n)); }
 
 /* e = exp(x - shift) of one vector, stored where `keep`. */
 ACLPY_INLINE VEC FN(exp_at)(const STORED *x, REAL *e, int64_t i, VEC shift, int keep) {
@@ -44,15 +45,18 @@ ACLPY_INLINE V(acc) FN(quad_exp)(const STORED *x, REAL *e, int64_t i, VEC shift,
   return V(acc_add)(V(acc_add)(s, V(add)(a, b)), V(add)(c, d));
 }
 
-/* Sum of e over a row that is not kept. */
-ACLPY_INLINE double FN(row_exp)(const STORED *x, int64_t n, REAL shift_by) {
+/* Sum of e over a row that is not kept, but for adding the lanes. */
+ACLPY_INLINE v64 FN(row_exp_lanes)(const STORED *x, int64_t n, REAL shift_by) {
   const VEC shift = V(set1)(shift_by);
   V(acc) s = V(acc_zero)(), t = s;
   int64_t i = 0;
   for (; i + 4 * LANES <= n; i += 4 * LANES) s = FN(quad_exp)(x, NULL, i, shift, 1, s);
   for (; i + LANES <= n; i += LANES) s = V(acc_add)(s, FN(exp_at)(x, NULL, i, shift, 0));
   if (i < n) t = V(acc_add)(t, FN(exp_rest)(x, NULL, i, n, shift, 0));
-  return V(acc_sum)(s, t);
+  return V(acc_lanes)(s, t);
+}
+ACLPY_INLINE double FN(row_exp)(const STORED *x, int64_t n, REAL shift) {
+  return v64_hsum(FN(row_exp_lanes)(x, n, shift));
 }
 
 /* y = e * factor */
@@ -180,12 +184,39 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *g, const STORED *x, STOR
   if (before.y != NULL) FN(pending_write)(&before, n, streaming, logarithm);
 }
 
+/* log-softmax of short rows [begin, end), at most v64_LANES: what is done across the lanes of a row, and the logarithm,
+ * is done for all of them at once. The bits of rows_run_as. */
+ACLPY_INLINE void FN(group_log)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end,
+                                int streaming) {
+  const int64_t n = g->n, from = g->pitch[0], to = g->pitch[1], count = end - begin;
+  VEC top[v64_LANES];
+  v64 sum[v64_LANES];
+  double max[v64_LANES], offset[v64_LANES];
+  for (int64_t r = 0; r < v64_LANES; ++r) {
+    top[r] = V(set1)(0);
+    sum[r] = v64_set1(1.0);
+  }
+  for (int64_t r = 0; r < count; ++r) top[r] = FN(row_max_lanes)(x + (begin + r) * from, n);
+  v64_store(max, V(hmaxs)(top));
+  for (int64_t r = 0; r < count; ++r) {
+    sum[r] = FN(row_exp_lanes)(x + (begin + r) * from, n, (REAL)max[r]);
+  }
+  v64_store(offset, v64_log(v64_hsums(sum)));
+  for (int64_t r = 0; r < count; ++r) {
+    FN(row_offset)(x + (begin + r) * from, y + (begin + r) * to, n, (REAL)max[r], (REAL)offset[r], streaming);
+  }
+}
+
 static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                          REAL *scratch, int logarithm) {
   const STORED *x = (const STORED *)args->addr[0];
   STORED *y = (STORED *)args->addr[1];
   const int streaming = g->streaming && args->addr[0] != args->addr[1];
-  if (logarithm) {
+  if (logarithm && g->n <= ACLPY_ROW_SHORT * LANES) {
+    for (int64_t i = begin; i < end; i += v64_LANES) {
+      FN(group_log)(g, x, y, i, aclpy_min_i64(i + v64_LANES, end), streaming);
+    }
+  } else if (logarithm) {
     FN(rows_run_as)(g, x, y, begin, end, scratch, 1, streaming);
   } else {
     FN(rows_run_as)(g, x, y, begin, end, scratch, 0, streaming);

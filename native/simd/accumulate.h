@@ -31,9 +31,9 @@ ACLPY_INLINE v32_acc v32_acc_join(v32_acc a, v32_acc b) {
   a.high = v64_add(a.high, b.high);
   return a;
 }
-ACLPY_INLINE double v32_acc_sum(v32_acc a, v32_acc b) {
-  return v64_hsum(v64_add(v64_add(a.low, b.low), v64_add(a.high, b.high)));
-}
+/* What is left to add of a and b: the lanes of one vector. */
+ACLPY_INLINE v64 v32_acc_lanes(v32_acc a, v32_acc b) { return v64_add(v64_add(a.low, b.low), v64_add(a.high, b.high)); }
+ACLPY_INLINE double v32_acc_sum(v32_acc a, v32_acc b) { return v64_hsum(v32_acc_lanes(a, b)); }
 ACLPY_INLINE v32_acc v32_acc_load(const double *p) {
   const v32_acc a = {v64_load(p), v64_load(p + v64_LANES)};
   return a;
@@ -55,7 +55,8 @@ ACLPY_INLINE v64_acc v64_acc_join(v64_acc a, v64_acc b) {
   a.all = v64_add(a.all, b.all);
   return a;
 }
-ACLPY_INLINE double v64_acc_sum(v64_acc a, v64_acc b) { return v64_hsum(v64_add(a.all, b.all)); }
+ACLPY_INLINE v64 v64_acc_lanes(v64_acc a, v64_acc b) { return v64_add(a.all, b.all); }
+ACLPY_INLINE double v64_acc_sum(v64_acc a, v64_acc b) { return v64_hsum(v64_acc_lanes(a, b)); }
 ACLPY_INLINE v64_acc v64_acc_load(const double *p) {
   const v64_acc a = {v64_load(p)};
   return a;
