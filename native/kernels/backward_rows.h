@@ -57,16 +57,26 @@ ACLPY_INLINE void FN(sums_begin)(FN(sums) * s) {
 /* Four vectors. */
 ACLPY_INLINE void FN(sums_quad)(FN(sums) * s, const STORED *g, const STORED *y, int logarithm) {
   if (logarithm) {
-    for (int k = 0; k < 4; ++k) s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LD(g + k * LANES));
+    for (int k = 0; k < 4; ++k) s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LDX(g, k));
     return;
   }
-  const VEC v[4] = {LD(g), LD(g + LANES), LD(g + 2 * LANES), LD(g + 3 * LANES)};
-  const VEC w[4] = {LD(y), LD(y + LANES), LD(y + 2 * LANES), LD(y + 3 * LANES)};
+  const VEC v[4] = {LDX(g, 0), LDX(g, 1), LDX(g, 2), LDX(g, 3)};
+  const VEC w[4] = {LDX(y, 0), LDX(y, 1), LDX(y, 2), LDX(y, 3)};
   V(products_quad)(&s->products, v, w);
+}
+
+/* Lanes to the order of memory. */
+ACLPY_INLINE void FN(sums_order)(FN(sums) * s, int logarithm) {
+  if (logarithm) {
+    V(acc_order)(s->terms, ORDER_SUMS);
+  } else {
+    V(products_order)(&s->products, ORDER);
+  }
 }
 
 /* The last vectors of a block, behind whole groups of four, and the sum of it all. */
 ACLPY_INLINE double FN(sums_end)(FN(sums) * s, const STORED *g, const STORED *y, int64_t i, int64_t n, int logarithm) {
+  if (i > 0) FN(sums_order)(s, logarithm);
   if (logarithm) {
     for (; i + LANES <= n; i += LANES) s->terms[0] = V(acc_add)(s->terms[0], LD(g + i));
     if (i < n) s->terms[1] = V(acc_add)(s->terms[1], LDN(g + i, n - i, 0));
@@ -101,9 +111,8 @@ ACLPY_INLINE int64_t FN(out_quad)(const STORED *g, const STORED *y, STORED *out,
   if (at + 4 * LANES > n) return at;
   VEC v[4];
   for (int k = 0; k < 4; ++k) {
-    const int64_t i = at + k * LANES;
-    v[k] = FN(result)(LD(g + i), LD(y + i), high, low, logarithm);
-    QUAD(out + at, v, k, streaming);
+    v[k] = FN(result)(LDX(g + at, k), LDX(y + at, k), high, low, logarithm);
+    STX(out + at, v, k, streaming);
   }
   return at + 4 * LANES;
 }

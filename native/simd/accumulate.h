@@ -34,6 +34,15 @@ ACLPY_INLINE v32_acc v32_acc_join(v32_acc a, v32_acc b) {
 /* What is left to add of a and b: the lanes of one vector. */
 ACLPY_INLINE v64 v32_acc_lanes(v32_acc a, v32_acc b) { return v64_add(v64_add(a.low, b.low), v64_add(a.high, b.high)); }
 ACLPY_INLINE double v32_acc_sum(v32_acc a, v32_acc b) { return v64_hsum(v32_acc_lanes(a, b)); }
+/* `order`: of the halves of two sums. */
+ACLPY_INLINE void v32_acc_order(v32_acc *two, void (*order)(v64 *)) {
+  v64 halves[4] = {two[0].low, two[0].high, two[1].low, two[1].high};
+  order(halves);
+  for (int k = 0; k < 2; ++k) {
+    two[k].low = halves[2 * k];
+    two[k].high = halves[2 * k + 1];
+  }
+}
 ACLPY_INLINE v32_acc v32_acc_load(const double *p) {
   const v32_acc a = {v64_load(p), v64_load(p + v64_LANES)};
   return a;
@@ -57,6 +66,7 @@ ACLPY_INLINE v64_acc v64_acc_join(v64_acc a, v64_acc b) {
 }
 ACLPY_INLINE v64 v64_acc_lanes(v64_acc a, v64_acc b) { return v64_add(a.all, b.all); }
 ACLPY_INLINE double v64_acc_sum(v64_acc a, v64_acc b) { return v64_hsum(v64_acc_lanes(a, b)); }
+ACLPY_INLINE void v64_acc_order(v64_acc *two, void (*order)(v64 *)) { (void)two, (void)order; }
 ACLPY_INLINE v64_acc v64_acc_load(const double *p) {
   const v64_acc a = {v64_load(p)};
   return a;

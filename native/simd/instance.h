@@ -2,7 +2,7 @@
  * Names for one instance of a kernel template: included (again and again) after ACLPY_T is set to f32 f16 bf16 or f64.
  *
  * STORED is the type in memory, REAL the type of the arithmetic, VEC a vector of REAL with LANES lanes, V(op) an
- * operation on it, LD LDN ST STN NT QUAD the memory accesses of STORED, LDNR STNR partial ones of REAL, FN(name) a function
+ * operation on it, LD LDN ST STN NT QUAD LDX STX the memory accesses of STORED, LDNR STNR partial ones of REAL, FN(name) a function
  * name of this instance. A template ends with including instance_end.h, which takes the names away.
  */
 #include "isa.h"
@@ -53,6 +53,10 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define STN ACLPY_PASTE2(stn_, ACLPY_T)
 #define NT ACLPY_PASTE2(nt_, ACLPY_T)
 #define QUAD ACLPY_PASTE2(quad_, ACLPY_T)
+#define LDX ACLPY_PASTE2(ldx_, ACLPY_T)
+#define STX ACLPY_PASTE2(stx_, ACLPY_T)
+#define ORDER ACLPY_PASTE2(order_, ACLPY_T)
+#define ORDER_SUMS ACLPY_PASTE2(order_sums_, ACLPY_T)
 #define LDNR ACLPY_PASTE2(ACLPY_LDNR_, ACLPY_T)
 #define STNR ACLPY_PASTE2(ACLPY_STNR_, ACLPY_T)
 #define PLAIN ACLPY_PASTE2(ACLPY_PLAIN_, ACLPY_T)

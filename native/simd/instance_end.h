@@ -12,6 +12,10 @@
 #undef STN
 #undef NT
 #undef QUAD
+#undef LDX
+#undef STX
+#undef ORDER
+#undef ORDER_SUMS
 #undef LDNR
 #undef STNR
 #undef PLAIN

@@ -52,6 +52,11 @@ ACLPY_INLINE void v32_products_quad(v32_products *p, const v32 *v, const v32 *w)
   p->seen = v32_bits_or(p->seen, v32_bits_unlike(p->sum[0], p->sum[1], anchor),
                         v32_bits_unlike(p->sum[2], p->sum[3], anchor));
 }
+/* `order` brings four vectors' lanes into another order. */
+ACLPY_INLINE void v32_products_order(v32_products *p, void (*order)(v32 *)) {
+  order(p->sum);
+  order(p->rest);
+}
 ACLPY_INLINE int v32_products_hold(const v32_products *p) { return !v32_bits_sized(p->seen); }
 /* Of the first `count` chains, where they hold. Their sums less ANCHOR are so many units that float adds them exactly;
  * the rests may be added as they are, they are small. */
@@ -78,6 +83,7 @@ ACLPY_INLINE void v32_products_add(v32_products *p, int k, v32 v, v32 w) {
 ACLPY_INLINE void v32_products_quad(v32_products *p, const v32 *v, const v32 *w) {
   for (int k = 0; k < ACLPY_CHAINS; ++k) v32_products_add(p, k, v[k], w[k]);
 }
+ACLPY_INLINE void v32_products_order(v32_products *p, void (*order)(v32 *)) { (void)p, (void)order; }
 ACLPY_INLINE int v32_products_hold(const v32_products *p) {
   (void)p;
   return 1;
@@ -100,6 +106,7 @@ ACLPY_INLINE void v64_products_add(v64_products *p, int k, v64 v, v64 w) {
 ACLPY_INLINE void v64_products_quad(v64_products *p, const v64 *v, const v64 *w) {
   for (int k = 0; k < ACLPY_CHAINS; ++k) v64_products_add(p, k, v[k], w[k]);
 }
+ACLPY_INLINE void v64_products_order(v64_products *p, void (*order)(v64 *)) { (void)p, (void)order; }
 ACLPY_INLINE int v64_products_hold(const v64_products *p) {
   (void)p;
   return 1;

@@ -2,6 +2,10 @@
  * quad_<t>(p, v, k, streaming): vector k of four has been made; stored (or streamed: p is aligned to a line) as by
  * st_<t> and nt_<t>, at once or with the last.
  *
+ * ldx_<t>(p, k), stx_<t>(p, v, k, streaming): the same four vectors in whatever order of elements is cheapest, for work
+ * element by element. order_<t> brings four vectors (one of each, as sums by lanes are) into the order of memory,
+ * order_sums_<t> two double ones of which the first took vectors 0 and 2, the second 1 and 3.
+ *
  * Where the processor has AVX-512-BF16, four vectors of bfloat16 take 8 instructions instead of 32. That conversion
  * turns subnormals to zero, so a zero among the results sends for a look at the arguments. Others are stored one by one
  * as they are made: all four at the end cost float32 gradients up to 14 %.
@@ -17,6 +21,12 @@
 ACLPY_QUAD_(f32, float, v32)
 ACLPY_QUAD_(f16, uint16_t, v32)
 ACLPY_QUAD_(f64, double, v64)
+
+#define ACLPY_ORDER_(t, stored, vec)                                                  \
+  ACLPY_INLINE vec ldx_##t(const stored *p, int k) { return ld_##t(p + k * vec##_LANES); } \
+  ACLPY_INLINE void stx_##t(stored *p, const vec *v, int k, int streaming) { quad_##t(p, v, k, streaming); } \
+  ACLPY_INLINE void order_##t(vec *v) { (void)v; }                                    \
+  ACLPY_INLINE void order_sums_##t(v64 *low_high) { (void)low_high; }
 
 #if ACLPY_ISA_RANK == 3
 /* As text, so that a compiler that may not use AVX-512-BF16 by itself takes it. */
@@ -56,9 +66,15 @@ ACLPY_INLINE void quad_bf16(uint16_t *p, const v32 *v, int k, int streaming) {
     _mm512_storeu_si512(p + 2 * v32_LANES, high);
   }
 }
+#include "bf16_pairs.h"
 #else
 ACLPY_QUAD_(bf16, uint16_t, v32)
+ACLPY_ORDER_(bf16, uint16_t, v32)
 #endif
+ACLPY_ORDER_(f32, float, v32)
+ACLPY_ORDER_(f16, uint16_t, v32)
+ACLPY_ORDER_(f64, double, v64)
 #undef ACLPY_QUAD_
+#undef ACLPY_ORDER_
 
 #endif

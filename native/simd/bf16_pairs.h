@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Quads of bfloat16 for AVX-512, in the order that costs least: of 32 elements those at even places, then those at odd
+ * ones. Each is one shift or mask away from float, where the order of memory takes a permutation of words (two steps on
+ * Intel processors); and rounding works on both halves of all words at once.
+ */
+#ifndef ACLPY_SIMD_BF16_PAIRS_H
+#define ACLPY_SIMD_BF16_PAIRS_H
+
+ACLPY_INLINE v32 ldx_bf16(const uint16_t *p, int k) {
+  const __m512i raw = _mm512_loadu_si512(p + k / 2 * 2 * v32_LANES);
+  const __m512i even = _mm512_slli_epi32(raw, 16), odd = _mm512_and_si512(raw, _mm512_set1_epi32((int)0xffff0000u));
+  return _mm512_castsi512_ps(k & 1 ? odd : even);
+}
+
+/* Even and odd places to the order of memory: the first 16 elements, the last 16. */
+ACLPY_INLINE v32 aclpy_first_of_pair_(v32 even, v32 odd) {
+  const __m512i to = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  return _mm512_permutex2var_ps(even, to, odd);
+}
+ACLPY_INLINE v32 aclpy_last_of_pair_(v32 even, v32 odd) {
+  const __m512i to = _mm512_set_epi32(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8);
+  return _mm512_permutex2var_ps(even, to, odd);
+}
+ACLPY_INLINE void order_bf16(v32 *v) {
+  for (int k = 0; k < 4; k += 2) {
+    const v32 even = v[k], odd = v[k + 1];
+    v[k] = aclpy_first_of_pair_(even, odd);
+    v[k + 1] = aclpy_last_of_pair_(even, odd);
+  }
+}
+/* low_high: the halves of the first sum, then those of the second. */
+ACLPY_INLINE void order_sums_bf16(v64 *low_high) {
+  const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), high = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
+  const v64 first_even = low_high[0], last_even = low_high[1], first_odd = low_high[2], last_odd = low_high[3];
+  low_high[0] = _mm512_permutex2var_pd(first_even, low, first_odd);
+  low_high[1] = _mm512_permutex2var_pd(first_even, high, first_odd);
+  low_high[2] = _mm512_permutex2var_pd(last_even, low, last_odd);
+  low_high[3] = _mm512_permutex2var_pd(last_even, high, last_odd);
+}
+
+/* Both rounded to nearest even, in the order of memory; no NaN. A word is rounded up where what it loses, with 0x7fff
+ * and its own last bit, carries: that is the top bit of an average. */
+ACLPY_INLINE __m512i aclpy_bf16_join_(v32 even, v32 odd) {
+  const __m512i e = _mm512_castps_si512(even), o = _mm512_castps_si512(odd);
+  const __m512i upper = _mm512_set4_epi32(0x0f0e0f0e, 0x0b0a0b0a, 0x07060706, 0x03020302);
+  const __m512i lower = _mm512_set4_epi32(0x0d0c0d0c, 0x09080908, 0x05040504, 0x01000100);
+  const __m512i kept = _mm512_mask_shuffle_epi8(o, 0x3333333333333333u, e, upper);
+  const __m512i lost = _mm512_mask_shuffle_epi8(e, 0xccccccccccccccccu, o, lower);
+  const __m512i half = _mm512_ternarylogic_epi32(kept, _mm512_set1_epi16(1), _mm512_set1_epi16(0x7ffe), 0xea);
+  return _mm512_add_epi16(kept, _mm512_srli_epi16(_mm512_avg_epu16(lost, half), 15));
+}
+ACLPY_INLINE __m512i aclpy_bf16_interleave_(__m512i even_odd) {
+  const __m512i to = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5, 20,
+                                      4, 19, 3, 18, 2, 17, 1, 16, 0);
+  return _mm512_permutexvar_epi16(to, even_odd);
+}
+
+/* Whether `low` and `high` hold the four vectors rounded. */
+ACLPY_INLINE int aclpy_bf16_join_quad_(const v32 *v, __m512i *low, __m512i *high) {
+  if (__builtin_cpu_supports("avx512bf16")) {
+    if (!aclpy_bf16_quad_(v, low, high)) return 0;
+    *low = aclpy_bf16_interleave_(*low);
+    *high = aclpy_bf16_interleave_(*high);
+    return 1;
+  }
+  *low = aclpy_bf16_join_(v[0], v[1]);
+  *high = aclpy_bf16_join_(v[2], v[3]);
+  return ((unsigned)_mm512_cmp_ps_mask(v[0], v[1], _CMP_UNORD_Q) |
+          (unsigned)_mm512_cmp_ps_mask(v[2], v[3], _CMP_UNORD_Q)) == 0;
+}
+ACLPY_INLINE void stx_bf16(uint16_t *p, const v32 *v, int k, int streaming) {
+  __m512i low, high;
+  if (k < 3) return;
+  if (!ACLPY_LIKELY(aclpy_bf16_join_quad_(v, &low, &high))) {
+    v32 ordered[4] = {v[0], v[1], v[2], v[3]};
+    order_bf16(ordered);
+    for (int i = 0; i < 4; ++i) {
+      if (streaming) nt_bf16(p + i * v32_LANES, ordered[i]);
+      if (!streaming) st_bf16(p + i * v32_LANES, ordered[i]);
+    }
+  } else if (streaming) {
+    _mm512_stream_si512((__m512i *)(void *)p, low);
+    _mm512_stream_si512((__m512i *)(void *)(p + 2 * v32_LANES), high);
+  } else {
+    _mm512_storeu_si512(p, low);
+    _mm512_storeu_si512(p + 2 * v32_LANES, high);
+  }
+}
+
+#endif
