@@ -176,10 +176,63 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
   return total;
 }
 
+#if KEEPS
+/* Gradients of softmax whose conversions cost more than a trip through the first-level cache: what the sum of a row has
+ * converted waits in `kept` for its results. Otherwise as rows_step, with the steps of row_sum and row_out. */
+ACLPY_INLINE void FN(kept_sum)(FN(sums) * s, const STORED *g, const STORED *y, REAL *kept) {
+  VEC v[8];
+  for (int k = 0; k < 4; ++k) {
+    v[k] = LDX(g, k);
+    v[4 + k] = LDX(y, k);
+  }
+  for (int k = 0; k < 8; ++k) V(store)(kept + k * LANES, v[k]);
+  V(products_quad)(&s->products, v, v + 4);
+}
+ACLPY_INLINE void FN(kept_out)(const REAL *kept, STORED *out, VEC high, VEC low) {
+  VEC v[4];
+  for (int k = 0; k < 4; ++k) {
+    v[k] = FN(result)(V(load)(kept + k * LANES), V(load)(kept + (4 + k) * LANES), high, low, 0);
+    STX(out, v, k, 0);
+  }
+}
+/* The sum of row `row` where `sums`, the results of the row before where `outs`. */
+ACLPY_INLINE double FN(kept_step)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t row, FN(total) sum,
+                                  REAL (*kept)[2 * ACLPY_ROW_KEPT], int sums, int outs) {
+  const int64_t n = geometry->n, *pitch = geometry->pitch;
+  const STORED *g = sums ? p->g + row * pitch[0] : NULL, *y = sums ? p->y + row * pitch[1] : NULL;
+  STORED *out = outs ? p->out + (row - 1) * pitch[2] : NULL;
+  const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
+  FN(sums) s;
+  FN(sums_begin)(&s);
+  int64_t i = 0;
+  for (; i + 4 * LANES <= n; i += 4 * LANES) {
+    if (sums) FN(kept_sum)(&s, g + i, y + i, kept[row & 1] + 2 * i);
+    if (outs) FN(kept_out)(kept[~row & 1] + 2 * i, out + i, high, low);
+  }
+  if (outs) {
+    const STORED *x = p->g + (row - 1) * pitch[0] + i, *z = p->y + (row - 1) * pitch[1] + i;
+    FN(row_out)(x, z, out + i, n - i, sum, 0, 0);
+  }
+  return sums ? FN(sums_end)(&s, g, y, i, n, 0) : 0;
+}
+static void FN(rows_run_kept)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end) {
+  _Alignas(64) REAL kept[2][2 * ACLPY_ROW_KEPT];
+  double sum = FN(kept_step)(geometry, p, begin, FN(total_of)(0), kept, 1, 0);
+  for (int64_t i = begin + 1; i < end; ++i) sum = FN(kept_step)(geometry, p, i, FN(total_of)(sum), kept, 1, 1);
+  FN(kept_step)(geometry, p, end, FN(total_of)(sum), kept, 0, 1);
+}
+#endif
+
 ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
                                   int logarithm, int streaming) {
   const int64_t n = geometry->n, *pitch = geometry->pitch, last = end - 1;
   if (begin >= end) return;
+#if KEEPS
+  if (!streaming && !logarithm && n <= ACLPY_ROW_KEPT) {
+    FN(rows_run_kept)(geometry, p, begin, end);
+    return;
+  }
+#endif
   if (!streaming && (geometry->far || n * (int64_t)sizeof(STORED) >= ACLPY_ROW_LONG_BYTES)) {
     for (int64_t i = begin; i < end; ++i) {
       const STORED *g = p->g + i * pitch[0], *y = p->y + i * pitch[1];

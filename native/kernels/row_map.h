@@ -35,6 +35,9 @@ enum { ACLPY_ROW_LONG_BYTES = 8192 };
 /* Up to so many vectors rows of a logarithm are done in groups. */
 enum { ACLPY_ROW_SHORT = 16 };
 
+/* Elements of a gradient's rows that are converted only once. */
+enum { ACLPY_ROW_KEPT = 1024 };
+
 #define ACLPY_MAP(y, n, streaming, FULL, PART)                                                      \
   do {                                                                                              \
     STORED *const y_ = (y);                                                                         \

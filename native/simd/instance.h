@@ -34,6 +34,12 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define ACLPY_PLAIN_bf16 0
 #define ACLPY_PLAIN_f64 1
 
+/* 1 where what was converted to REAL is better kept than converted again. */
+#define ACLPY_KEEPS_f32 0
+#define ACLPY_KEEPS_f16 1
+#define ACLPY_KEEPS_bf16 0
+#define ACLPY_KEEPS_f64 0
+
 /* 1 where a double sum does not fit one REAL. */
 #define ACLPY_SPLITS_f32 1
 #define ACLPY_SPLITS_f16 1
@@ -60,5 +66,6 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define LDNR ACLPY_PASTE2(ACLPY_LDNR_, ACLPY_T)
 #define STNR ACLPY_PASTE2(ACLPY_STNR_, ACLPY_T)
 #define PLAIN ACLPY_PASTE2(ACLPY_PLAIN_, ACLPY_T)
+#define KEEPS ACLPY_PASTE2(ACLPY_KEEPS_, ACLPY_T)
 #define SPLITS ACLPY_PASTE2(ACLPY_SPLITS_, ACLPY_T)
 #define FN(name) ACLPY_PASTE3(name, _, ACLPY_T)

@@ -19,6 +19,7 @@
 #undef LDNR
 #undef STNR
 #undef PLAIN
+#undef KEEPS
 #undef SPLITS
 #undef FN
 #undef ACLPY_T
