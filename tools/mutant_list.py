@@ -140,7 +140,7 @@ MUTANTS = (
     Mutant(
         "in-place hazards are not looked at",
         "aclnn_py/plan/plan.py",
-        "        hazards=_hazards(steps),\n",
+        "        hazards=uses.hazards,\n",
         "",
         KEEPALIVE,
     ),

@@ -25,16 +25,7 @@ class CpuBackend:
 
     def accept(self, step: Step) -> tuple[str, tuple[Refusal, ...]]:
         """See `aclnn_py.plan.choose.Backend`."""
-        kernel = _find(step)
-        won = _isa_of(kernel) if kernel else ""
-        refused = []
-        for isa in _ISAS:
-            if isa == won:
-                break
-            reason = self._missing(step, isa)
-            refused.append(Refusal(f"cpu: {step.kernel} {step.dtype} ({isa})", reason))
-        label = f"{step.kernel} {step.dtype} ({won})" if kernel else ""
-        return label, tuple(refused)
+        return _accept(step.kernel, step.dtype, current().isa)
 
     def divides(self, step: Step, params: tuple[int, ...], by: Step | None = None) -> bool:
         """See `aclnn_py.plan.choose.Backend`."""
@@ -60,15 +51,31 @@ class CpuBackend:
         refused = kernel.plan(params, len(step.params), ffi.addressof(native, "shape"))
         assert not refused, step
 
-    @staticmethod
-    def _missing(step: Step, isa: str) -> str:
-        mask = lib.aclpy_isa_mask(isa.encode())
-        own = mask & ~_below(isa)
-        if not own & lib.aclpy_isa_supported():
-            return "this processor does not have it"
-        if not own & current().isa_mask:
-            return f"excluded by ACLNN_PY_ISA={current().isa}"
-        return f"no such kernel ({step.kernel} {step.dtype})"
+
+@cache
+def _accept(kernel: str, dtype: str, limit: str) -> tuple[str, tuple[Refusal, ...]]:
+    """The answer under ``ACLNN_PY_ISA=limit``, which is in force."""
+    found = _find_among(kernel, dtype, current().isa_mask)
+    won = _isa_of(found) if found else ""
+    refused = []
+    for isa in _ISAS:
+        if isa == won:
+            break
+        reason = _missing(isa, limit) or f"no such kernel ({kernel} {dtype})"
+        refused.append(Refusal(f"cpu: {kernel} {dtype} ({isa})", reason))
+    label = f"{kernel} {dtype} ({won})" if found else ""
+    return label, tuple(refused)
+
+
+def _missing(isa: str, limit: str) -> str:
+    """Why no kernel of an instruction set may run; empty where one may."""
+    mask = lib.aclpy_isa_mask(isa.encode())
+    own = mask & ~_below(isa)
+    if not own & lib.aclpy_isa_supported():
+        return "this processor does not have it"
+    if not own & current().isa_mask:
+        return f"excluded by ACLNN_PY_ISA={limit}"
+    return ""
 
 
 def _below(isa: str) -> int:
@@ -81,7 +88,6 @@ def _find(step: Step) -> Any:
     return _find_among(step.kernel, step.dtype, current().isa_mask)
 
 
-@cache
 def _isa_of(kernel: Any) -> str:
     name: str = ffi.string(kernel.isa).decode()
     return name

@@ -62,7 +62,7 @@ class NativePlan:
 
     def __init__(self, plan: Plan, fillers: Mapping[str, Filler]) -> None:
         keep: list[object] = []
-        foreign = any(choice.backend == "cuda" for choice in plan.choices)
+        foreign = "cuda" in [choice.backend for choice in plan.choices]
         flags = lib.ACLPY_PLAN_FOREIGN if foreign else 0
         if plan.vendor_cacheable:
             flags |= lib.ACLPY_PLAN_VENDOR_CACHEABLE

@@ -97,6 +97,8 @@ class AttrParam(BaseModel):
 
     def validate_value(self, value: object) -> str | None:
         """Why `value` is no `ctype`, or ``None`` when it is one."""
+        if type(value) is int and self.ctype == "int64_t" and -(2**63) <= value < 2**63:
+            return None  # nearly always: it is timed
         try:
             _adapter(self.ctype).validate_python(value)
         except ValidationError as error:

@@ -126,15 +126,16 @@ def make_plan(problem: Problem, backends: Sequence[Backend]) -> Plan:
     """
     spec = problem.spec
     if run_checks(problem) or any(problem.desc(name).is_empty for name in spec.empty_when):
-        return Plan(spec.function, _slots(problem, (), set()))
+        return Plan(spec.function, _slots(problem, _Uses.of(()), set()))
     recipe = Recipe(problem)
     spec.recipe(recipe)
     check_storage(problem)
     steps, placements, total = recipe.finish()
     choices = tuple([_choose(problem, step, backends) for step in steps])
+    uses = _Uses.of(steps)
     return Plan(
         operator=spec.function,
-        slots=_slots(problem, steps, recipe.captured_slots),
+        slots=_slots(problem, uses, recipe.captured_slots),
         steps=steps,
         choices=choices,
         placements=placements,
@@ -146,7 +147,7 @@ def make_plan(problem: Problem, backends: Sequence[Backend]) -> Plan:
             if recipe.copies_on_device
             else ""
         ),
-        hazards=_hazards(steps),
+        hazards=uses.hazards,
         chains=_chains(steps, choices, backends) if problem.fuse and len(steps) > 1 else (),
     )
 
@@ -188,9 +189,29 @@ def _choose(problem: Problem, step: Step, backends: Sequence[Backend]) -> Choice
         ) from None
 
 
-def _slots(problem: Problem, steps: tuple[Step, ...], captured: set[int]) -> tuple[Slot, ...]:
-    touched = {operand.base for step in steps for operand in (*step.reads, step.write)}
-    written = {step.write.base for step in steps}
+class _Uses(NamedTuple):
+    """What the steps do with the tensor arguments, by position; ``WORKSPACE`` is one, too."""
+
+    touched: set[int]
+    written: set[int]
+    hazards: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, steps: Sequence[Step]) -> _Uses:
+        touched, written, pairs = set(), set(), set()
+        for step in steps:
+            target = step.write.base
+            touched.add(target)
+            written.add(target)
+            for read in step.reads:
+                touched.add(read.base)
+                pairs.add((read.base, target))
+        hazards = sorted([pair for pair in pairs if WORKSPACE not in pair])
+        return cls(touched, written, tuple(hazards))
+
+
+def _slots(problem: Problem, uses: _Uses, captured: set[int]) -> tuple[Slot, ...]:
+    touched, written, _ = uses
     rows = []
     for index, (name, desc) in enumerate(problem.tensors.items()):
         if desc is None:
@@ -198,20 +219,19 @@ def _slots(problem: Problem, steps: tuple[Step, ...], captured: set[int]) -> tup
             continue
         itemsize = desc.dtype.itemsize
         low, high = desc.extent if index in touched else (0, 0)
-        uses = (index in captured, index in written, index in touched)
-        about = f"{desc.dtype.name} {shape_text(desc.shape)}"
-        rows.append(Slot(name, low * itemsize, high * itemsize, *uses, about, itemsize))
+        rows.append(
+            Slot(
+                name,
+                low * itemsize,
+                high * itemsize,
+                index in captured,
+                index in written,
+                index in touched,
+                f"{desc.dtype.name} {shape_text(desc.shape)}",
+                itemsize,
+            )
+        )
     return tuple(rows)
-
-
-def _hazards(steps: tuple[Step, ...]) -> tuple[tuple[int, int], ...]:
-    pairs = {
-        (read.base, step.write.base)
-        for step in steps
-        for read in step.reads
-        if WORKSPACE not in (read.base, step.write.base)
-    }
-    return tuple(sorted(pairs))
 
 
 def _vendor_caches(recipe: Recipe, steps: tuple[Step, ...]) -> bool:
