@@ -27,6 +27,12 @@ class CpuBackend:
         """See `aclnn_py.plan.choose.Backend`."""
         return _accept(step.kernel, step.dtype, current().isa)
 
+    def takes(self, step: Step) -> bool:
+        """See `aclnn_py.plan.choose.Backend`."""
+        params = ffi.new("int64_t[]", step.params)
+        shape = ffi.new("aclpy_kernel_shape *")
+        return not _find(step).plan(params, len(step.params), shape)
+
     def divides(self, step: Step, params: tuple[int, ...], by: Step | None = None) -> bool:
         """See `aclnn_py.plan.choose.Backend`."""
         whole, part = self.shape(step, step.params), self.shape(by or step, params)

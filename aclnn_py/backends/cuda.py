@@ -38,6 +38,10 @@ class CudaBackend:
             return "", (Refusal(candidate, "there is no CUDA kernel of that name and dtype"),)
         return f"{step.kernel} {step.dtype}", ()
 
+    def takes(self, step: Step) -> bool:  # noqa: ARG002  # the seam's form
+        """See `aclnn_py.plan.choose.Backend`: what is accepted is."""
+        return True
+
     def divides(self, step: Step, params: tuple[int, ...], by: Step | None = None) -> bool:  # noqa: ARG002  # the seam's form
         """See `aclnn_py.plan.choose.Backend`: kernels run whole."""
         return False

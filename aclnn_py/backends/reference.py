@@ -38,6 +38,10 @@ class ReferenceBackend:
             return "", (Refusal(f"reference: {step.kernel} {step.dtype}", reason),)
         return f"numpy {step.kernel} {step.dtype}", ()
 
+    def takes(self, step: Step) -> bool:  # noqa: ARG002  # the seam's form
+        """See `aclnn_py.plan.choose.Backend`: expressions do problems of any size."""
+        return True
+
     def divides(
         self,
         step: Step,  # noqa: ARG002  # the seam's form

@@ -39,6 +39,10 @@ class Backend(Protocol):
         """Name of the implementation that would run `step` ("" for none), and who was refused."""
         ...
 
+    def takes(self, step: Step) -> bool:
+        """Whether the implementation of an accepted `step` does problems of this size."""
+        ...
+
     def divides(self, step: Step, params: tuple[int, ...], by: Step | None = None) -> bool:
         """Whether a launch with `params`, for some rows of `step`, gives them the same bits.
 

@@ -3,7 +3,8 @@
 
 A block is a range of leading rows of the shape that the steps share. The same kernels run on it, so
 the bits are those of the steps one after the other; the workspace is reported and laid out as ever.
-Where all copies only move dense rows closer or apart, the kernel reads and writes the views itself.
+Where all copies only move dense rows closer or apart, or turn inputs whose reduced axis is the
+dense one, the kernel reads and writes the views itself.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from aclnn_py.core.desc import row_major_strides
 from aclnn_py.plan.pitch import at_pitches, spread
 from aclnn_py.plan.steps import WORKSPACE
+from aclnn_py.plan.transposed import as_they_lie
 from aclnn_py.plan.workspace import Item, lay_out
 
 if TYPE_CHECKING:
@@ -170,19 +172,21 @@ def _within(steps: Sequence[Step], begin: int, end: int, launches: Launches) -> 
 
 def _chain(steps: Sequence[Step], first: int, end: int, launches: Launches) -> Chain | None:
     cuts = [step.rows for step in steps[first:end]]
-    rows = [cut for cut in cuts if cut is not None and cut.leading > 0]
+    rows = [cut for cut in cuts if cut is not None]
     if len(rows) < len(cuts) or any(cut.shape != rows[0].shape for cut in rows):
         return None
     inside = _inside(steps, first, end)
     if not inside or _workspace_is_written(steps[first:end], inside):
         return None
-    direct = at_pitches(steps[first:end], inside)
+    cuttable = all(cut.leading > 0 for cut in rows)
+    direct = at_pitches(steps[first:end], inside) if cuttable else None
+    direct = direct or as_they_lie(steps[first:end], inside)
     if direct is not None and launches.replaces(first + direct[0], direct[1]):
         runner, whole = first + direct[0], direct[1]
         return Chain(
             first, 0, (), (), 0, (), _clashes(steps[first:end]), end - first, whole, runner
         )
-    block = _block(rows, inside)
+    block = _block(rows, inside) if cuttable else None
     if block is None:
         return None
     axis, count = block

@@ -170,7 +170,8 @@ class _Launches:
         return known and backend.divides(self.steps[number], params, by)
 
     def replaces(self, number: int, step: Step) -> bool:
-        return bool(self.backends[self.choices[number].backend].accept(step)[0])
+        backend = self.backends[self.choices[number].backend]
+        return bool(backend.accept(step)[0]) and backend.takes(step)
 
 
 def _choose(problem: Problem, step: Step, backends: Sequence[Backend]) -> Choice:

@@ -6,6 +6,8 @@
 #include "backward_rows.h"
 #include "tile.h"
 #include "backward_tiles.h"
+#include "transposed.h"
+#include "backward_transposed.h"
 /* clang-format on */
 
 static void FN(backward_rows)(aclpy_geometry *g, const aclpy_kernel_args *args, int32_t pass, int64_t begin,

@@ -45,7 +45,8 @@ typedef struct aclpy_kernel_shape {
 
 typedef void (*aclpy_kernel_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
                                  void *thread_scratch);
-/* Returns 0, or -1 where the parameters make no sense (wrong count, negative size, overflow). */
+/* Returns 0, or -1 where the parameters make no sense (wrong count, negative size, overflow) or the kernel, which is
+ * then one that stands for others, does not do problems of that size. */
 typedef int32_t (*aclpy_kernel_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape);
 
 typedef struct aclpy_kernel {

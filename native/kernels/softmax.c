@@ -2,10 +2,13 @@
  * softmax and log_softmax: params [outer, n, inner]; y may be x.
  * softmax_pitched and log_softmax_pitched: params [rows, n, elements from row to row of x, of y]; the bits of the
  * above.
+ * softmax_transposed and log_softmax_transposed: params [outer, n, inner], x lies as [outer, inner, n]; the bits of the
+ * above. Not for every size.
  *
  * y = exp(x - max) / sum, or (x - max) - log(sum); max and sum over n. One exp an element where a row (or a tile of
  * columns) is held in cache between the passes, two where it is too long for that.
  */
+#include <float.h>
 #include <math.h>
 
 #include "../simd/accumulate.h"
@@ -43,4 +46,12 @@ ACLPY_KERNELS(softmax) = {ROW_(softmax, forward_plan, f32),
                           ROW_(log_softmax_pitched, pitched_plan, f16),
                           ROW_(log_softmax_pitched, pitched_plan, bf16),
                           ROW_(log_softmax_pitched, pitched_plan, f64),
+                          ROW_(softmax_transposed, transposed_plan, f32),
+                          ROW_(softmax_transposed, transposed_plan, f16),
+                          ROW_(softmax_transposed, transposed_plan, bf16),
+                          ROW_(softmax_transposed, transposed_plan, f64),
+                          ROW_(log_softmax_transposed, transposed_plan, f32),
+                          ROW_(log_softmax_transposed, transposed_plan, f16),
+                          ROW_(log_softmax_transposed, transposed_plan, bf16),
+                          ROW_(log_softmax_transposed, transposed_plan, f64),
                           {0}};

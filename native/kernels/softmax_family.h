@@ -7,6 +7,8 @@
 #include "tile.h"
 #include "softmax_tiles.h"
 #include "softmax_tile_chunks.h"
+#include "transposed.h"
+#include "softmax_transposed.h"
 #include "softmax_instance.h"
 #include "../simd/instance_end.h"
 /* clang-format on */

@@ -38,20 +38,26 @@ static void FN(tile_chunks_reduce)(const aclpy_geometry *g, const aclpy_kernel_a
   }
 }
 
+/* The maximum and the factor of one column from those of its chunks, which lie `step` apart. */
+ACLPY_INLINE void FN(combine_chunks)(const REAL *max, const double *sum, int64_t chunks, int64_t step, REAL *out_top,
+                                     REAL *factor, int logarithm) {
+  REAL top = (REAL)-INFINITY;
+  for (int64_t c = 0; c < chunks; ++c) top = max[c * step] > top ? max[c * step] : top;
+  double total = 0.0;
+  for (int64_t c = 0; c < chunks; ++c) {
+    total += sum[c * step] * aclpy_exp_negative_f64((double)max[c * step] - (double)top);
+  }
+  *out_top = top;
+  *factor = (REAL)(logarithm ? aclpy_log_f64(total) : 1.0 / total);
+}
+
 static void FN(tile_chunks_combine)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                                     int logarithm) {
   const FN(partials) p = FN(partials_at)(g, args->scratch);
   for (int64_t i = begin; i < end; ++i) {
     const int64_t outer = i / g->inner, column = i % g->inner;
     const int64_t at = outer * g->chunks * g->inner + column;
-    REAL top = (REAL)-INFINITY;
-    for (int64_t c = 0; c < g->chunks; ++c) top = p.max[at + c * g->inner] > top ? p.max[at + c * g->inner] : top;
-    double total = 0.0;
-    for (int64_t c = 0; c < g->chunks; ++c) {
-      total += p.sum[at + c * g->inner] * aclpy_exp_negative_f64((double)p.max[at + c * g->inner] - (double)top);
-    }
-    p.top[i] = top;
-    p.factor[i] = (REAL)(logarithm ? aclpy_log_f64(total) : 1.0 / total);
+    FN(combine_chunks)(p.max + at, p.sum + at, g->chunks, g->inner, p.top + i, p.factor + i, logarithm);
   }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Softmax-family kernels, every dtype and supported ISA: accuracy against long double, float16 and bfloat16 as the
  * float kernel rounded once, same bits for any split, in place, guard bytes, special values, empty shapes. Rows at a
- * pitch have the bits of dense ones.
+ * pitch have the bits of dense ones, and so have inputs that lie with the reduced axis last.
  *
  * KERNEL_SHAPES=few takes few shapes that still go every way through the kernels: for emulated processors.
  */
@@ -340,6 +340,70 @@ static void check_pitched_(const aclpy_kernel *k) {
   CHECK(k->plan(far, count - 1, &shape) == -1, "%s: wrong count accepted", k->name);
 }
 
+/* Inputs with the reduced axis last: the bits of inputs that lie as the result does. Returns whether it does the size.
+ */
+static int check_turned_(const aclpy_kernel *k, const shape3 *s) {
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)(strlen(k->name) - strlen("_transposed")), k->name);
+  const aclpy_kernel *plain = kernel_like(k, name, k->dtype);
+  const size_t bytes = dtype_bytes(k->dtype);
+  const int64_t n = s->n, inner = s->inner, count = s->outer * n * inner, inputs = is_backward_(k) ? 2 : 1;
+  const int64_t params[3] = {s->outer, n, inner};
+  aclpy_kernel_shape shape;
+  if (k->plan(params, 3, &shape) != 0) return 0;
+  buffer in[2], turned[2], want = buffer_make((size_t)count * bytes, bytes), got = buffer_make(want.bytes, bytes);
+  for (int64_t j = 0; j < 2; ++j) {
+    in[j] = buffer_make(want.bytes, bytes);
+    turned[j] = buffer_make(want.bytes, bytes);
+  }
+  fill_(k, s, in, 1.0);
+  /* A column of nothing but -inf, and one with NaN and infinity. */
+  for (int64_t i = 0; i < n; ++i) element_set(k->dtype, in[0].data, i * inner + 2, -INFINITY);
+  element_set(k->dtype, in[0].data, n / 2 * inner + 3, NAN);
+  element_set(k->dtype, in[0].data, n / 2 * inner + 4, INFINITY);
+  for (int64_t j = 0; j < inputs; ++j) {
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t outer = i / (n * inner), row = i / inner % n, column = i % inner;
+      memcpy(turned[j].data + (size_t)((outer * inner + column) * n + row) * bytes, in[j].data + (size_t)i * bytes,
+             bytes);
+    }
+  }
+  aclpy_kernel_args args = {{in[0].data, inputs == 1 ? want.data : in[1].data, want.data}, NULL, params, 0};
+  run_plan(plain, &args, 3, 0);
+  args.addr[0] = turned[0].data;
+  args.addr[1] = inputs == 1 ? got.data : turned[1].data;
+  args.addr[2] = got.data;
+  run_plan(k, &args, 3, 1);
+  for (int64_t i = 0; i < count; ++i) {
+    const double a = element_get(k->dtype, want.data, i), b = element_get(k->dtype, got.data, i);
+    const int same = memcmp(want.data + (size_t)i * bytes, got.data + (size_t)i * bytes, bytes) == 0;
+    CHECK(same || (a != a && b != b), "%s %s %s [%" PRId64 ",%" PRId64 ",%" PRId64 "] at %" PRId64 ": %g for %g",
+          k->name, k->dtype, k->isa, s->outer, n, inner, i, b, a);
+  }
+  CHECK(buffer_guards_hold(&got), "%s %s %s: wrote outside", k->name, k->dtype, k->isa);
+  for (int64_t j = 0; j < 2; ++j) {
+    buffer_free(&in[j]);
+    buffer_free(&turned[j]);
+  }
+  buffer_free(&want);
+  buffer_free(&got);
+  return 1;
+}
+
+static void check_transposed_(const aclpy_kernel *k) {
+  const shape3 shapes[] = {{3, 1, 33},   {2, 2, 40},   {1, 15, 64},  {2, 16, 65},   {2, 17, 100},   {1, 33, 47},
+                           {1, 96, 256}, {1, 256, 49}, {9, 70, 128}, {1, 300, 530}, {1, 1300, 530}, {1, 4099, 64}};
+  int done = 0;
+  for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; ++i) done += check_turned_(k, &shapes[i]);
+  CHECK(done >= 10, "%s %s %s does only %d sizes", k->name, k->dtype, k->isa, done);
+  aclpy_kernel_shape shape;
+  const int64_t refused[][3] = {{3, 5, 1}, {3, 5, 32}, {1, 1 << 20, 64}, {0, 5, 64}, {2, -1, 64}};
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; ++i) {
+    CHECK(k->plan(refused[i], 3, &shape) == -1, "%s: takes what it does not do", k->name);
+  }
+  CHECK(k->plan(refused[0], 2, &shape) == -1, "%s: wrong count accepted", k->name);
+}
+
 int main(void) {
   const int few = few_shapes_();
   const shape3 *shapes = few ? few_ : shapes_;
@@ -353,6 +417,11 @@ int main(void) {
     if (strstr(k->name, "_pitched") != NULL) {
       check_pitched_(k);
       printf("%-22s %-5s %-9s the bits of dense rows\n", k->name, k->dtype, k->isa);
+      continue;
+    }
+    if (strstr(k->name, "_transposed") != NULL) {
+      check_transposed_(k);
+      printf("%-22s %-5s %-9s the bits of inputs that lie as the result\n", k->name, k->dtype, k->isa);
       continue;
     }
     worst w = {0, 0};

@@ -209,6 +209,54 @@ def test_gathered_rows_that_would_collide_lie_apart(device, stream, name, dtype,
 
 
 @pytest.mark.parametrize(
+    ("shape", "dim"),
+    [
+        pytest.param((300, 70), 0, id="tiles"),
+        pytest.param((5, 40, 65), 1, id="several tensors"),
+        pytest.param((2, 33, 5, 9), 1, id="axes behind that join"),
+        pytest.param((4100, 64), 0, id="chunks"),
+        pytest.param((4100, 33), -2, id="long columns"),
+    ],
+)
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_inputs_with_the_axis_last_are_not_turned(device, stream, name, dtype, shape, dim):
+    at = dim % len(shape)
+    turned = layout("contiguous", (*shape[:at], *shape[at + 1 :], shape[at]))
+    strides = (*turned.strides[:at], 1, *turned.strides[at:-1])
+    problem = {
+        "name": name, "shape": shape, "dim": dim, "dtype": dtype, "out_dtype": dtype,
+        "layouts": [Layout(shape, strides, 0, turned.storage)] * (1 if name in FORWARD else 2),
+        "out": layout("contiguous", shape), "seed": 5,
+    }  # fmt: skip
+
+    def separate(_):
+        out = Placed(device, problem["out"], dtype)
+        return out.base, out.tensor
+
+    with blocks(65536, 2):
+        (fused, plain), (chain,) = both_ways(device, stream, problem, separate)
+    assert chain.whole is not None
+    assert chain.whole.kernel.endswith("_transposed")
+    assert fused == plain
+
+
+@pytest.mark.parametrize(
+    ("shape", "dim", "strides"),
+    [
+        pytest.param((300, 70), 0, (2, 600), id="gaps between elements"),
+        pytest.param((300, 70), 0, (1, 301), id="rows at a pitch"),
+        pytest.param((300, 20), 0, (1, 300), id="few columns"),
+        pytest.param((5, 40, 8, 9), 1, (2880, 1, 40, 320), id="axes behind in another order"),
+        pytest.param((1 << 17, 64), 0, (1, 1 << 17), id="longer than a cache"),
+    ],
+)
+def test_other_inputs_are_turned(device, shape, dim, strides):
+    tensors = [view_of(device, shape, strides), device.empty(shape)]
+    assert not any(chain.whole for chain in chains_of("Softmax", tensors, dim))
+
+
+@pytest.mark.parametrize(
     ("shape", "dim", "strides", "pitches"),
     [
         pytest.param((4, 10, 1), 1, (20, 2, 1), None, id="one channel of two"),
