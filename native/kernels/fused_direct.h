@@ -6,6 +6,7 @@
 #define ACLPY_KERNELS_FUSED_DIRECT_H
 
 #include "fused_rows.h"
+#include "post_ops_functions.h"
 
 enum {
   ACLPY_DIRECT_QUAD = 4 * v32_LANES, /* elements stored at once */
@@ -28,6 +29,7 @@ typedef struct fused_direct {
   aclpy_post_step step[ACLPY_EASY_STEPS];            /* operands: those of the row */
   const aclpy_post_operand *moves[ACLPY_EASY_STEPS]; /* the operand where it differs from row to row, or NULL */
   int64_t steps;
+  int functions;                      /* among them */
   const float *far[ACLPY_EASY_STEPS]; /* operands of the full shape: to be fetched ahead */
   int64_t n_far;
   const float *e;         /* exponentials */
@@ -63,16 +65,19 @@ ACLPY_INLINE int direct_fixed_(const aclpy_fused *f, const aclpy_post_operand *o
 ACLPY_INLINE int direct_step_make_(const aclpy_fused *f, fused_direct *d, int64_t k, float **spare) {
   const int64_t code = f->post.ops[2 * k] & 0xff;
   d->moves[k] = NULL;
-  if (!aclpy_post_is_easy(code)) return 0;
+  const uint64_t constants = (uint64_t)f->post.ops[2 * k + 1];
+  const aclpy_post_step step = {
+      code, {NULL, 0.0f}, aclpy_f32_from_bits((uint32_t)constants), aclpy_f32_from_bits((uint32_t)(constants >> 32))};
+  d->step[k] = step;
+  if (!aclpy_post_is_easy(code)) {
+    d->functions = 1;
+    return aclpy_post_is_function(code);
+  }
   const aclpy_post_operand *o = aclpy_post_operands_of(code) > 0 ? &f->post.operand[f->post.ops[2 * k] >> 8] : NULL;
   if (o == NULL || (o->whole && !o->dense)) {
     d->step[k] = aclpy_post_step_(&f->post, k, 0, 1, NULL);
     return 1;
   }
-  const uint64_t constants = (uint64_t)f->post.ops[2 * k + 1];
-  const aclpy_post_step step = {
-      code, {NULL, 0.0f}, aclpy_f32_from_bits((uint32_t)constants), aclpy_f32_from_bits((uint32_t)(constants >> 32))};
-  d->step[k] = step;
   if (o->segment % f->g.n != 0) return 0;
   const int fixed = direct_fixed_(f, o);
   if (!o->dense || o->type == ACLPY_TYPE_FLOAT) {
@@ -87,9 +92,9 @@ ACLPY_INLINE int direct_step_make_(const aclpy_fused *f, fused_direct *d, int64_
   return 1;
 }
 
-enum { ACLPY_DIRECT_NOT = 0, ACLPY_DIRECT_CHEAP, ACLPY_DIRECT_STAGED };
+enum { ACLPY_DIRECT_NOT = 0, ACLPY_DIRECT_CHEAP, ACLPY_DIRECT_FUNCTIONS, ACLPY_DIRECT_STAGED };
 
-/* How a launch can be done: not here, in registers, or with results staged in t. */
+/* How a launch can be done: not here, in registers (with functions or without), or with results staged in t. */
 static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fused_direct *d, float *spare) {
   const int64_t source = f->post.source, target = f->post.target;
   const int from = source == ACLPY_TYPE_FLOAT || source == ACLPY_TYPE_FLOAT16 || source == ACLPY_TYPE_BF16;
@@ -100,12 +105,14 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   d->y = NULL;
   d->n_ready = 0;
   d->steps = 0;
+  d->functions = 0;
   if (f->post.n_ops > ACLPY_EASY_STEPS) return ACLPY_DIRECT_STAGED;
   for (int64_t k = 0; k < f->post.n_ops; ++k) {
     if (!direct_step_make_(f, d, k, &spare)) return ACLPY_DIRECT_STAGED;
   }
   d->steps = f->post.n_ops;
-  return ACLPY_DIRECT_CHEAP;
+  if (!d->functions) return ACLPY_DIRECT_CHEAP;
+  return f->flags & ACLPY_FUSED_LOG ? ACLPY_DIRECT_STAGED : ACLPY_DIRECT_FUNCTIONS;
 }
 
 /* t = n results from d->at on, before the operations. */
@@ -192,11 +199,7 @@ ACLPY_INLINE void direct_store_(int64_t target, unsigned char *y, const v32 *v, 
       }
       break;
     case ACLPY_TYPE_BF16:
-      if (streaming) {
-        ACLPY_EACH_(nt_bf16, uint16_t);
-      } else {
-        ACLPY_EACH_(st_bf16, uint16_t);
-      }
+      for (int k = 0; k < 4; ++k) quad_bf16((uint16_t *)(void *)y, v, k, streaming);
       break;
     case ACLPY_TYPE_INT8:
     case ACLPY_TYPE_UINT8: {

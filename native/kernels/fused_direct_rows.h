@@ -6,7 +6,7 @@
 #include "../simd/instance.h"
 
 /* The quad from d->at on. */
-ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target) {
+ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target, int functions) {
   if (target == ACLPY_STAGED) {
     direct_staged_quad_(f, d);
     return;
@@ -21,15 +21,21 @@ ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int log
     const v32 factor = v32_set1(d->factor);
     for (int k = 0; k < 4; ++k) v[k] = v32_mul(v32_load(d->e + i + k * LANES), factor);
   }
-  for (int64_t s = 0; s < d->steps; ++s) aclpy_easy_step_(&d->step[s], v, i, 4);
+  for (int64_t s = 0; s < d->steps; ++s) {
+    if (functions && !aclpy_post_is_easy(d->step[s].code)) {
+      aclpy_function_step_(&d->step[s], v);
+    } else {
+      aclpy_easy_step_(&d->step[s], v, i, 4);
+    }
+  }
   for (int64_t k = 0; k < d->n_far; ++k) aclpy_fetch(d->far[k] + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float));
   direct_store_(target, d->y + i * f->to, v, f->streaming);
   d->at = i + ACLPY_DIRECT_QUAD;
 }
 
 /* What is left of the row. */
-ACLPY_INLINE void FN(direct_rest)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target) {
-  while (d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_quad)(f, d, logarithm, target);
+ACLPY_INLINE void FN(direct_rest)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target, int functions) {
+  while (d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_quad)(f, d, logarithm, target, functions);
   while (d->at < f->g.n) direct_part_(f, d, aclpy_min_i64(ACLPY_DIRECT_PART, f->g.n - d->at));
 }
 
@@ -54,7 +60,8 @@ ACLPY_INLINE v32_acc FN(direct_exp)(const STORED *x, float *e, v32 shift, int lo
 
 /* The maximum of `next`, the exponentials of x, the results of the row before. Returns the sum. */
 ACLPY_INLINE double FN(direct_three)(const aclpy_fused *f, fused_direct *d, const STORED *next, float *next_max,
-                                     const STORED *x, float *e, float shift_by, int logarithm, int64_t target) {
+                                     const STORED *x, float *e, float shift_by, int logarithm, int64_t target,
+                                     int functions) {
   const v32 shift = v32_set1(shift_by), low = v32_set1(-INFINITY);
   const int64_t n = f->g.n;
   v32 m[4] = {low, low, low, low};
@@ -63,8 +70,9 @@ ACLPY_INLINE double FN(direct_three)(const aclpy_fused *f, fused_direct *d, cons
   for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
     for (int k = 0; k < 4; ++k) m[k] = v32_max(LD(next + i + k * LANES), m[k]);
     if (f->streaming) aclpy_fetch(next + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(STORED));
+    /* First, for its exponentials may lie where the next ones go. */
+    if (d->y != NULL && d->at + ACLPY_DIRECT_QUAD <= n) FN(direct_quad)(f, d, logarithm, target, functions);
     s = FN(direct_exp)(x + i, e + i, shift, logarithm, s);
-    if (d->y != NULL && d->at + ACLPY_DIRECT_QUAD <= n) FN(direct_quad)(f, d, logarithm, target);
   }
   for (; i < n; i += LANES) {
     const int64_t k = aclpy_min_i64(LANES, n - i);
@@ -73,42 +81,51 @@ ACLPY_INLINE double FN(direct_three)(const aclpy_fused *f, fused_direct *d, cons
     if (!logarithm) stn_f32(e + i, v, k);
     rest = v32_acc_add(rest, v);
   }
-  if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target);
+  if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions);
   *next_max = v32_hmax(v32_max(v32_max(m[0], m[1]), v32_max(m[2], m[3])));
   return v32_acc_sum(s, rest);
 }
 
 ACLPY_INLINE void FN(direct_run_as)(const aclpy_fused *f, fused_direct *d, int64_t begin, int64_t end, float *scratch,
-                                    int logarithm, int64_t target) {
+                                    int logarithm, int64_t target, int functions) {
   const int64_t n = f->g.n;
+  /* Two rows of exponentials in turn; one where rows are whole quads and lines, so that each quad is written before its
+   * place is needed: with four bytes an element, two rows of x and two of exponentials are more than the first-level
+   * cache holds well. */
+  const int whole = n % ACLPY_DIRECT_QUAD == 0 && ((uintptr_t)f->y | (uintptr_t)(n * f->to)) % 64 == 0;
+  const int in_turn = sizeof(STORED) < sizeof(float) || !whole;
+  const int64_t apart = in_turn ? n : 0;
   const STORED *base = (const STORED *)(const void *)f->x;
   float max = FN(direct_max)(base + begin * n, n), next_max = max;
   for (int64_t row = begin; row < end; ++row) {
     /* The last row stands for the one that does not follow; its maximum is not used. */
     const STORED *x = base + row * n, *next = row + 1 < end ? x + n : x;
-    float *e = scratch + (row & 1) * n;
+    float *e = scratch + (row & 1) * apart;
     const float shift = fused_shift_(f->flags, max);
-    const double sum = FN(direct_three)(f, d, next, &next_max, x, e, shift, logarithm, target);
+    const double sum = FN(direct_three)(f, d, next, &next_max, x, e, shift, logarithm, target, functions);
     direct_next_(f, d, row, e, (const unsigned char *)x, shift, fused_factor_(f->flags, sum));
     max = next_max;
   }
-  FN(direct_rest)(f, d, logarithm, target);
+  FN(direct_rest)(f, d, logarithm, target, functions);
 }
 
 static void FN(direct_run)(const aclpy_fused *f, fused_direct *d, int64_t begin, int64_t end, float *scratch, int way) {
   const int64_t target = f->post.target;
-  if (way == ACLPY_DIRECT_STAGED) {
-    if (f->flags & ACLPY_FUSED_LOG) {
-      FN(direct_run_as)(f, d, begin, end, scratch, 1, ACLPY_STAGED);
-    } else {
-      FN(direct_run_as)(f, d, begin, end, scratch, 0, ACLPY_STAGED);
-    }
-  } else if (f->flags & ACLPY_FUSED_LOG) {
-    FN(direct_run_as)(f, d, begin, end, scratch, 1, target);
-  } else if (target == f->post.source) {
-    FN(direct_run_as)(f, d, begin, end, scratch, 0, ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T));
+  const int logarithm = (f->flags & ACLPY_FUSED_LOG) != 0, same = target == f->post.source;
+  if (way == ACLPY_DIRECT_STAGED && logarithm) {
+    FN(direct_run_as)(f, d, begin, end, scratch, 1, ACLPY_STAGED, 0);
+  } else if (way == ACLPY_DIRECT_STAGED) {
+    FN(direct_run_as)(f, d, begin, end, scratch, 0, ACLPY_STAGED, 0);
+  } else if (logarithm) {
+    FN(direct_run_as)(f, d, begin, end, scratch, 1, target, 0);
+  } else if (way == ACLPY_DIRECT_FUNCTIONS && same) {
+    FN(direct_run_as)(f, d, begin, end, scratch, 0, ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), 1);
+  } else if (way == ACLPY_DIRECT_FUNCTIONS) {
+    FN(direct_run_as)(f, d, begin, end, scratch, 0, target, 1);
+  } else if (same) {
+    FN(direct_run_as)(f, d, begin, end, scratch, 0, ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), 0);
   } else {
-    FN(direct_run_as)(f, d, begin, end, scratch, 0, target);
+    FN(direct_run_as)(f, d, begin, end, scratch, 0, target, 0);
   }
 }
 

@@ -116,6 +116,9 @@ POWERS = [
     (1, -0.75),
     (1, 2.5),
     (3, 1.5),
+    (1, 0.3),
+    (2, -7.7),
+    (1, 100.5),
 ]
 # alg: (formula of s, alpha, beta), pairs of constants to try, most relative error [float32 eps]
 ELTWISE = {

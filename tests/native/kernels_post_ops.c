@@ -48,6 +48,8 @@ static const program programs_[] = {
     {3, {{ACLPY_POST_MUL, SCALAR, 0, 0}, {ACLPY_POST_TANH, NONE, 0, 0}, {ACLPY_POST_MIN, EACH, 0, 0}}},
     {3, {{ACLPY_POST_ABS, NONE, 0, 0}, {ACLPY_POST_POW, NONE, 1.0f, 1.7f}, {ACLPY_POST_DIV, EIGHTH, 0, 0}}},
     {1, {{ACLPY_POST_GELU_ERF, NONE, 0, 0}}},
+    {2, {{ACLPY_POST_EXP, NONE, 0, 0}, {ACLPY_POST_ADD, ROW, 0, 0}}},
+    {3, {{ACLPY_POST_MUL, SCALAR, 0, 0}, {ACLPY_POST_SQUARE, NONE, 0, 0}, {ACLPY_POST_POW, NONE, 2.0f, 0.3f}}},
 };
 enum { PROGRAMS = sizeof programs_ / sizeof programs_[0] };
 

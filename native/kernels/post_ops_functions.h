@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Functions of four vectors in registers, with the values of eltwise.h: where all arguments are small, as probabilities
+ * are, a polynomial each; else by way of memory.
+ */
+#ifndef ACLPY_KERNELS_POST_OPS_FUNCTIONS_H
+#define ACLPY_KERNELS_POST_OPS_FUNCTIONS_H
+
+#include "eltwise.h"
+#include "post_ops_easy.h"
+
+ACLPY_INLINE int aclpy_post_is_function(int64_t code) {
+  return code == ACLPY_POST_EXP || code == ACLPY_POST_TANH || code == ACLPY_POST_GELU_ERF;
+}
+
+/* Whether the sum of squares tells of an argument that may be beyond the limit, or of a NaN, which would hide one. */
+ACLPY_INLINE int aclpy_function_far_(const v32 *square, float limit) {
+  const v32 sum = v32_add(v32_add(square[0], square[1]), v32_add(square[2], square[3]));
+  return v32_any_greater(v32_smaller(sum, v32_set1(__builtin_inff())), v32_set1(limit * limit));
+}
+
+static __attribute__((unused, noinline)) void aclpy_function_any_(int64_t code, float *t) {
+  switch (code) {
+    case ACLPY_POST_EXP:
+      eltwise_exp(t, 4 * v32_LANES, 0.0f, 0.0f);
+      break;
+    case ACLPY_POST_TANH:
+      eltwise_tanh(t, 4 * v32_LANES, 0.0f, 0.0f);
+      break;
+    default:
+      eltwise_gelu_erf(t, 4 * v32_LANES, 0.0f, 0.0f);
+      break;
+  }
+}
+
+/* Four vectors; see aclpy_post_is_function. */
+ACLPY_INLINE void aclpy_function_step_(const aclpy_post_step *step, v32 *v) {
+  const v32 root = v32_set1(0x1.6a09e6p-1f), half = v32_set1(0.5f);
+  v32 x[4], square[4];
+  for (int k = 0; k < 4; ++k) {
+    x[k] = step->code == ACLPY_POST_GELU_ERF ? v32_mul(v[k], root) : v[k];
+    square[k] = v32_mul(x[k], x[k]);
+  }
+  const float limit = step->code == ACLPY_POST_EXP ? 0.34f : step->code == ACLPY_POST_TANH ? 1.0f : 0.72f;
+  if (aclpy_function_far_(square, limit)) {
+    _Alignas(64) float t[4 * v32_LANES];
+    for (int k = 0; k < 4; ++k) v32_store(t + k * v32_LANES, v[k]);
+    aclpy_function_any_(step->code, t);
+    for (int k = 0; k < 4; ++k) v[k] = v32_load(t + k * v32_LANES);
+    return;
+  }
+  switch (step->code) {
+    case ACLPY_POST_EXP:
+      for (int k = 0; k < 4; ++k) v[k] = v32_exp_near_(x[k]);
+      break;
+    case ACLPY_POST_TANH:
+      for (int k = 0; k < 4; ++k) v[k] = v32_tanh_near_(x[k]);
+      break;
+    default:
+      for (int k = 0; k < 4; ++k) v[k] = v32_mul(v32_mul(half, v[k]), v32_one_plus_erf_near_(x[k]));
+      break;
+  }
+}
+
+#endif
