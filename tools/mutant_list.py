@@ -230,8 +230,8 @@ MUTANTS = (
     Mutant(
         "the maximum of a row misses elements",
         "native/kernels/softmax_rows.h",
-        "return V(hmax)(V(max)(V(max)(a, b), V(max)(c, d)));",
-        "return V(hmax)(V(max)(V(max)(a, b), c));",
+        "return V(max)(V(max)(a, b), V(max)(c, d));",
+        "return V(max)(V(max)(a, b), c);",
         NUMBERS,
     ),
     Mutant(
@@ -251,8 +251,8 @@ MUTANTS = (
     Mutant(
         "log-softmax backward sums y",
         "native/kernels/backward_rows.h",
-        "s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LD(g + k * LANES));",
-        "s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LD(y + k * LANES));",
+        "s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LDX(g, k));",
+        "s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LDX(y, k));",
         OPERATORS,
     ),
     Mutant(
