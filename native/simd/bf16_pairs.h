@@ -50,8 +50,8 @@ ACLPY_INLINE __m512i aclpy_bf16_join_(v32 even, v32 odd) {
   return _mm512_add_epi16(kept, _mm512_srli_epi16(_mm512_avg_epu16(lost, half), 15));
 }
 ACLPY_INLINE __m512i aclpy_bf16_interleave_(__m512i even_odd) {
-  const __m512i to = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5, 20,
-                                      4, 19, 3, 18, 2, 17, 1, 16, 0);
+  const __m512i to = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5,
+                                      20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
   return _mm512_permutexvar_epi16(to, even_odd);
 }
 

@@ -2,8 +2,8 @@
  * Names for one instance of a kernel template: included (again and again) after ACLPY_T is set to f32 f16 bf16 or f64.
  *
  * STORED is the type in memory, REAL the type of the arithmetic, VEC a vector of REAL with LANES lanes, V(op) an
- * operation on it, LD LDN ST STN NT QUAD LDX STX the memory accesses of STORED, LDNR STNR partial ones of REAL, FN(name) a function
- * name of this instance. A template ends with including instance_end.h, which takes the names away.
+ * operation on it, LD LDN ST STN NT QUAD LDX STX the memory accesses of STORED, LDNR STNR partial ones of REAL,
+ * FN(name) a function name of this instance. A template ends with including instance_end.h, which takes the names away.
  */
 #include "isa.h"
 

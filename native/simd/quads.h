@@ -22,10 +22,10 @@ ACLPY_QUAD_(f32, float, v32)
 ACLPY_QUAD_(f16, uint16_t, v32)
 ACLPY_QUAD_(f64, double, v64)
 
-#define ACLPY_ORDER_(t, stored, vec)                                                  \
-  ACLPY_INLINE vec ldx_##t(const stored *p, int k) { return ld_##t(p + k * vec##_LANES); } \
+#define ACLPY_ORDER_(t, stored, vec)                                                                         \
+  ACLPY_INLINE vec ldx_##t(const stored *p, int k) { return ld_##t(p + k * vec##_LANES); }                   \
   ACLPY_INLINE void stx_##t(stored *p, const vec *v, int k, int streaming) { quad_##t(p, v, k, streaming); } \
-  ACLPY_INLINE void order_##t(vec *v) { (void)v; }                                    \
+  ACLPY_INLINE void order_##t(vec *v) { (void)v; }                                                           \
   ACLPY_INLINE void order_sums_##t(v64 *low_high) { (void)low_high; }
 
 #if ACLPY_ISA_RANK == 3
