@@ -4,6 +4,7 @@
 #include "schedule.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,9 @@
 #include "schedule_lane.h"
 #include "stream.h"
 #include "text.h"
+#include "thread.h"
+
+enum { PATIENCE_NS = 100 * 1000 * 1000 };
 
 size_t aclpy_schedule_replay(char *text, size_t room) {
   pthread_mutex_lock(&eng_schedule_lock);
@@ -90,6 +94,18 @@ static int32_t begin_(const struct eng_policy *policy, char *replay, const char 
                     "a schedule inside of a schedule");
 }
 
+/* Tasks that have not run, after a moment's patience: who waits for a model's execution learns of its end a little
+ * before the stream that ran it has counted its last task. */
+static int64_t pending_(void) {
+  const int64_t deadline_ns = eng_clock_ns() + PATIENCE_NS;
+  int64_t pending = eng_workers_pending();
+  while (pending != 0 && eng_clock_ns() < deadline_ns) {
+    sched_yield();
+    pending = eng_workers_pending();
+  }
+  return pending;
+}
+
 int32_t aclpy_schedule_start(const char *text) {
   static const char function[] = "scheduler";
   struct eng_policy policy;
@@ -102,7 +118,7 @@ int32_t aclpy_schedule_start(const char *text) {
                       "eager, lazy, reverse, a seed such as 7, or a replay such as r1:a2.b", "pass one of these",
                       "%.200s", text);
   }
-  int64_t pending = eng_workers_pending();
+  int64_t pending = pending_();
   if (pending == 0) return begin_(&policy, replay, function);
   free(replay);
   return aclpy_fail(ACLPY_ACL_ERROR_RT_STREAM_NOT_COMPLETE, function, "", "streams that have ended their work",
