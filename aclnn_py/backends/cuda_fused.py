@@ -67,33 +67,33 @@ def _softmax_fused(params: tuple[int, ...], processors: int) -> Launches:
     rounded = flags >> lib.ACLPY_FUSED_ROUND_SHIFT
     plain = flags & ((1 << lib.ACLPY_FUSED_ROUND_SHIFT) - 1)
     rest = (plain, rounded, *_program(params[4:], outer * n * inner))
-    if 0 in params[:3]:
-        return Launches("softmax_fused.cu", "", (), (outer, n, inner, n, 1, *rest))
-    chunked = _chunked("fused", outer, n, inner, processors)
-    if chunked is not None:
-        chunk, chunks, launches = chunked
-    elif inner > 1:
-        chunk, chunks, launches = n, 1, (_tile("fused_tile", outer, n, inner),)
-    else:
-        chunk, chunks, launches = n, 1, (_rows(outer, n),)
-    scratch = 16 * outer * inner * (chunks + 1) if chunks > 1 else 0
-    fields = (outer, n, inner, chunk, chunks, *rest)
-    return Launches("softmax_fused.cu", "", launches, fields, scratch)
+    return _reduction("fused", (outer, n, inner), rest, processors, _rows)
 
 
 def _softmax_stats(params: tuple[int, ...], processors: int) -> Launches:
     outer, n, inner, flags, kind = params
     rest = (flags, 0, *_program((kind, lib.ACLPY_TYPE_FLOAT, 0, 0, 0), outer * n * inner))
-    if 0 in params[:3]:
+    return _reduction("stats", (outer, n, inner), rest, processors, _stats_rows)
+
+
+def _reduction(
+    kind: str,
+    shape: tuple[int, int, int],
+    rest: tuple[int, ...],
+    processors: int,
+    rows: Callable[[int, int], Launch],
+) -> Launches:
+    """How a kernel that reduces over the middle axis is launched: by chunks, tiles or rows."""
+    outer, n, inner = shape
+    if 0 in shape:
         return Launches("softmax_fused.cu", "", (), (outer, n, inner, n, 1, *rest))
-    chunked = _chunked("stats", outer, n, inner, processors)
+    chunked = _chunked(kind, outer, n, inner, processors)
     if chunked is not None:
         chunk, chunks, launches = chunked
     elif inner > 1:
-        chunk, chunks, launches = n, 1, (_tile("stats_tile", outer, n, inner),)
+        chunk, chunks, launches = n, 1, (_tile(f"{kind}_tile", outer, n, inner),)
     else:
-        row = Launch("softmax_stats_row", blocks_of(outer), _threads(n))
-        chunk, chunks, launches = n, 1, (row,)
+        chunk, chunks, launches = n, 1, (rows(outer, n),)
     scratch = 16 * outer * inner * (chunks + 1) if chunks > 1 else 0
     fields = (outer, n, inner, chunk, chunks, *rest)
     return Launches("softmax_fused.cu", "", launches, fields, scratch)
@@ -109,6 +109,10 @@ def _rows(outer: int, n: int) -> Launch:
         return Launch("softmax_fused_warp", blocks_of(ceil_div(outer, 4)), 128)
     kind = "block" if n <= _HELD_BY_BLOCK else "stream"
     return Launch(f"softmax_fused_{kind}", blocks_of(outer), _threads(n))
+
+
+def _stats_rows(outer: int, n: int) -> Launch:
+    return Launch("softmax_stats_row", blocks_of(outer), _threads(n))
 
 
 def _tile(kind: str, outer: int, n: int, inner: int) -> Launch:

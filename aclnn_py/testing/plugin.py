@@ -149,7 +149,7 @@ def _run(item: pytest.Function, policy: str, title: str) -> None:
         with scheduler(policy) as schedule:
             _call(item)
     except pytest.skip.Exception:
-        raise
+        raise  # an Exception as well, but no failure
     except Exception:
         if schedule is not None:
             replay = schedule.replay
