@@ -14,13 +14,11 @@ if TYPE_CHECKING:
     from aclnn_py.plan.parts import Rows
     from aclnn_py.plan.steps import Operand
 
-__all__ = ["at_pitches", "spread"]
+__all__ = ["FAMILY", "at_pitches", "spread"]
 
-# Kernels with params (rows, n, inner) that have a form with a pitch an operand.
-_PITCHED: Final = {
-    name: f"{name}_pitched"
-    for name in ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
-}
+# Kernels with params (outer, n, inner) that have forms which read and write where tensors are.
+FAMILY: Final = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
+_PITCHED: Final = {name: f"{name}_pitched" for name in FAMILY}  # a pitch an operand
 
 
 def at_pitches(steps: Sequence[Step], inside: frozenset[int]) -> tuple[int, Step] | None:

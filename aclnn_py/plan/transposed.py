@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from aclnn_py.core.desc import row_major_strides
+from aclnn_py.plan.pitch import FAMILY
 from aclnn_py.plan.steps import Step
 
 if TYPE_CHECKING:
@@ -16,11 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["as_they_lie"]
 
-# Kernels with params (outer, n, inner) that have a form whose inputs lie as (outer, inner, n).
-_TRANSPOSED: Final = {
-    name: f"{name}_transposed"
-    for name in ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
-}
+_TRANSPOSED: Final = {name: f"{name}_transposed" for name in FAMILY}  # inputs (outer, inner, n)
 
 
 def as_they_lie(steps: Sequence[Step], inside: frozenset[int]) -> tuple[int, Step] | None:

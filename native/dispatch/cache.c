@@ -16,8 +16,7 @@
 
 enum { L2_GUESS = 512 * 1024, LAST_GUESS = 8 * 1024 * 1024 };
 /* A virtual machine is told of a socket's whole last level, which it shares with processors that it does not see: what
- * exceeds this for each that it sees is theirs. (No processor of today has more for each core, stacked caches apart.)
- */
+ * exceeds this for each that it sees is theirs. (Few processors have more for each core: those with stacked caches.) */
 enum { LAST_PER_PROCESSOR = 16 * 1024 * 1024 };
 
 /* Reads one line of cpu0's cache `index`; 0 where there is none. */
@@ -80,21 +79,24 @@ static int64_t share_(int64_t last_level) {
   return last_level < most ? last_level : most;
 }
 
+static int64_t find_l2_(void) { return found_(2, L2_GUESS); }
+static int64_t find_last_level_(void) { return share_(found_(0, LAST_GUESS)); }
+
 /* Two threads that ask at once store the same answer. */
+static int64_t remembered_(_Atomic int64_t *kept, int64_t (*find)(void)) {
+  int64_t bytes = atomic_load_explicit(kept, memory_order_relaxed);
+  if (bytes > 0) return bytes;
+  bytes = find();
+  atomic_store_explicit(kept, bytes, memory_order_relaxed);
+  return bytes;
+}
+
 int64_t aclpy_cache_bytes_l2(void) {
   static _Atomic int64_t kept;
-  int64_t bytes = atomic_load_explicit(&kept, memory_order_relaxed);
-  if (bytes > 0) return bytes;
-  bytes = found_(2, L2_GUESS);
-  atomic_store_explicit(&kept, bytes, memory_order_relaxed);
-  return bytes;
+  return remembered_(&kept, find_l2_);
 }
 
 int64_t aclpy_cache_bytes_last_level(void) {
   static _Atomic int64_t kept;
-  int64_t bytes = atomic_load_explicit(&kept, memory_order_relaxed);
-  if (bytes > 0) return bytes;
-  bytes = share_(found_(0, LAST_GUESS));
-  atomic_store_explicit(&kept, bytes, memory_order_relaxed);
-  return bytes;
+  return remembered_(&kept, find_last_level_);
 }

@@ -58,8 +58,7 @@ ACLPY_INLINE void FN(strip_sum)(const aclpy_geometry *g, FN(strip) * p, int loga
   FN(totals_set)(&p->totals, 0, p->total, g->stride);
 }
 
-/* Results of one square, into `to`, whose rows are a strip's width apart. */
-/* Not inline: it fills the registers. */
+/* Results of one square, into `to`, whose rows are a strip's width apart. Not inline: it fills the registers. */
 static __attribute__((noinline)) void FN(strip_square)(const aclpy_geometry *g, const FN(strip) * p, int64_t c,
                                                        int64_t r, int64_t rows, REAL *to, int logarithm) {
   VEC v[FN(side)];

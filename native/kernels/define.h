@@ -26,7 +26,7 @@ ACLPY_INLINE int64_t aclpy_whole_bytes(const aclpy_kernel_args *args, int64_t by
   return whole;
 }
 
-/* Items of one thread should be worth the cost of waking it. */
+/* Items of one thread should be worth more than handing them over costs. */
 ACLPY_INLINE int64_t aclpy_grain(double cost_ns, int64_t items) {
   const double worth_ns = 2500.0;
   const double each = items > 0 ? cost_ns / (double)items : cost_ns;

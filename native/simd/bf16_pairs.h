@@ -71,19 +71,12 @@ ACLPY_INLINE int aclpy_bf16_join_quad_(const v32 *v, __m512i *low, __m512i *high
 ACLPY_INLINE void stx_bf16(uint16_t *p, const v32 *v, int k, int streaming) {
   __m512i low, high;
   if (k < 3) return;
-  if (!ACLPY_LIKELY(aclpy_bf16_join_quad_(v, &low, &high))) {
+  if (ACLPY_LIKELY(aclpy_bf16_join_quad_(v, &low, &high))) {
+    aclpy_bf16_put_quad_(p, low, high, streaming);
+  } else {
     v32 ordered[4] = {v[0], v[1], v[2], v[3]};
     order_bf16(ordered);
-    for (int i = 0; i < 4; ++i) {
-      if (streaming) nt_bf16(p + i * v32_LANES, ordered[i]);
-      if (!streaming) st_bf16(p + i * v32_LANES, ordered[i]);
-    }
-  } else if (streaming) {
-    _mm512_stream_si512((__m512i *)(void *)p, low);
-    _mm512_stream_si512((__m512i *)(void *)(p + 2 * v32_LANES), high);
-  } else {
-    _mm512_storeu_si512(p, low);
-    _mm512_storeu_si512(p + 2 * v32_LANES, high);
+    aclpy_bf16_put_each_(p, ordered, streaming);
   }
 }
 

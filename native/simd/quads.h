@@ -50,20 +50,29 @@ ACLPY_INLINE int aclpy_bf16_quad_(const v32 *v, __m512i *low, __m512i *high) {
   const __mmask32 zero = _mm512_testn_epi16_mask(*low, size) | _mm512_testn_epi16_mask(*high, size);
   return ACLPY_LIKELY(zero == 0) || !aclpy_subnormal_(v);
 }
-ACLPY_INLINE void quad_bf16(uint16_t *p, const v32 *v, int k, int streaming) {
-  __m512i low, high;
-  if (k < 3) return;
-  if (!ACLPY_LIKELY(aclpy_bf16_quad_(v, &low, &high))) {
-    for (int i = 0; i < 4; ++i) {
-      if (streaming) nt_bf16(p + i * v32_LANES, v[i]);
-      if (!streaming) st_bf16(p + i * v32_LANES, v[i]);
-    }
-  } else if (streaming) {
+ACLPY_INLINE void aclpy_bf16_put_quad_(uint16_t *p, __m512i low, __m512i high, int streaming) {
+  if (streaming) {
     _mm512_stream_si512((__m512i *)(void *)p, low);
     _mm512_stream_si512((__m512i *)(void *)(p + 2 * v32_LANES), high);
   } else {
     _mm512_storeu_si512(p, low);
     _mm512_storeu_si512(p + 2 * v32_LANES, high);
+  }
+}
+/* Vector by vector: what rounding four at once does not do. */
+ACLPY_INLINE void aclpy_bf16_put_each_(uint16_t *p, const v32 *v, int streaming) {
+  for (int i = 0; i < 4; ++i) {
+    if (streaming) nt_bf16(p + i * v32_LANES, v[i]);
+    if (!streaming) st_bf16(p + i * v32_LANES, v[i]);
+  }
+}
+ACLPY_INLINE void quad_bf16(uint16_t *p, const v32 *v, int k, int streaming) {
+  __m512i low, high;
+  if (k < 3) return;
+  if (ACLPY_LIKELY(aclpy_bf16_quad_(v, &low, &high))) {
+    aclpy_bf16_put_quad_(p, low, high, streaming);
+  } else {
+    aclpy_bf16_put_each_(p, v, streaming);
   }
 }
 #include "bf16_pairs.h"

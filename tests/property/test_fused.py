@@ -78,6 +78,16 @@ def blocks(block_bytes, count):
     assert lib.aclpy_set_thread_count(threads) == 0
 
 
+def separate(device, problem):
+    """Makes a result that shares memory with nothing; `both_ways` wants one for each way."""
+
+    def target(_):
+        out = Placed(device, problem["out"], problem["out_dtype"])
+        return out.base, out.tensor
+
+    return target
+
+
 def both_ways(device, stream, problem, target_of):
     """Whole storages after the run block by block and after the run step by step."""
     arrays = random_inputs(
@@ -107,12 +117,8 @@ def both_ways(device, stream, problem, target_of):
 
 @given(problem=problems())
 def test_blocks_give_the_bits_of_the_steps(device, stream, problem):
-    def separate(_):
-        out = Placed(device, problem["out"], problem["out_dtype"])
-        return out.base, out.tensor
-
     with blocks(problem["block_bytes"], problem["threads"]):
-        (fused, plain), _ = both_ways(device, stream, problem, separate)
+        (fused, plain), _ = both_ways(device, stream, problem, separate(device, problem))
     assert fused == plain
 
 
@@ -195,12 +201,8 @@ def test_gathered_rows_that_would_collide_lie_apart(device, stream, name, dtype,
         "out": layout("contiguous", shape),
     }  # fmt: skip
 
-    def separate(_):
-        out = Placed(device, problem["out"], dtype)
-        return out.base, out.tensor
-
     with blocks(65536, 2):
-        (fused, plain), (chain,) = both_ways(device, stream, problem, separate)
+        (fused, plain), (chain,) = both_ways(device, stream, problem, separate(device, problem))
     assert fused == plain
     kernel = chain.parts[-1]
     assert kernel.by is not None
@@ -230,12 +232,8 @@ def test_inputs_with_the_axis_last_are_not_turned(device, stream, name, dtype, s
         "out": layout("contiguous", shape), "seed": 5,
     }  # fmt: skip
 
-    def separate(_):
-        out = Placed(device, problem["out"], dtype)
-        return out.base, out.tensor
-
     with blocks(65536, 2):
-        (fused, plain), (chain,) = both_ways(device, stream, problem, separate)
+        (fused, plain), (chain,) = both_ways(device, stream, problem, separate(device, problem))
     assert chain.whole is not None
     assert chain.whole.kernel.endswith("_transposed")
     assert fused == plain
