@@ -15,7 +15,6 @@ from aclnn_py.core.format import aclFormat
 from aclnn_py.core.tensor import Tensor
 from aclnn_py.dialects import acl as _acl
 from aclnn_py.dialects import acl_tensor as _acl_tensor
-from aclnn_py.dialects.acl import *
 from aclnn_py.dialects.acl_tensor import *
 from aclnn_py.ops._index import INDEX as _INDEX
 from aclnn_runtime import AclError, AclnnError, Buffer, Context, Event, Graph, Notify, Stream
@@ -64,12 +63,14 @@ def __getattr__(name: str) -> Any:
 
         globals()[name] = trace
         return trace
+    if name in _acl.__all__:  # the runtime's, loaded when they are first asked for
+        found = globals()[name] = getattr(_acl, name)
+        return found
     # Operators come into being when they are first asked for.
     if name.startswith("aclnn") and name in __all__:
         from aclnn_py.dialects import aclnn  # noqa: PLC0415  # brings the planner and pydantic
 
-        found = getattr(aclnn, name)
-        globals()[name] = found
+        found = globals()[name] = getattr(aclnn, name)
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

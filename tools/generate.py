@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the files that derive from the operator specs: the operator index and the type stubs.
+"""Writes the indices of operators and of the runtime's names, and the type stubs.
 
 ``python tools/generate.py`` writes, ``python tools/generate.py --check`` exits 1 where a file on
 disk is not what would be written.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import importlib
+import os
 import sys
 from pathlib import Path
 
@@ -28,6 +29,10 @@ from aclnn_runtime import Buffer, Stream
 """
 
 PACKAGE_STUB = ROOT / "aclnn_py" / "__init__.pyi"
+DIALECTS = ROOT / "aclnn_py" / "dialects"
+ACL_INDEX = DIALECTS / "_acl_index.py"
+ACL_STUB = DIALECTS / "acl.pyi"
+_OTHER_VOCABULARY = {"acl_tensor"}  # operators' tensors: the package gathers them itself
 
 
 def index_text() -> str:
@@ -47,6 +52,46 @@ def index_text() -> str:
         ]
         text += f"\n{variable} = {{\n" + "".join(f"{line}\n" for line in lines) + "}\n"
     return head + text
+
+
+def acl_modules() -> list[str]:
+    """Modules that hold AscendCL's runtime vocabulary: functions here, enumerations below."""
+    functions = [
+        f"aclnn_py.dialects.{path.stem}"
+        for path in sorted(DIALECTS.glob("acl_*.py"))
+        if path.stem not in _OTHER_VOCABULARY
+    ]
+    enums = [
+        f"aclnn_runtime.{path.stem}"
+        for path in sorted((ROOT / "runtime" / "aclnn_runtime").glob("enums*.py"))
+    ]
+    return ["aclnn_runtime.errors", *enums, *functions]
+
+
+def _acl_names(module: str) -> list[str]:
+    if module == "aclnn_runtime.errors":  # its other names are for the layers above
+        return ["AclError", "AclnnError"]
+    return list(importlib.import_module(module).__all__)
+
+
+def acl_index_text() -> str:
+    """Content of ``dialects/_acl_index.py``: every module of the vocabulary is looked at."""
+    homes = {name: module for module in acl_modules() for name in _acl_names(module)}
+    rows = "".join(f'    "{name}": "{homes[name]}",\n' for name in sorted(homes))
+    return (
+        _HEADER.format("the modules that hold the names")
+        + '"""Which module holds which name of AscendCL\'s runtime."""\n\n'
+        + f"INDEX = {{\n{rows}}}\n"
+    )
+
+
+def acl_stub_text() -> str:
+    """Content of ``dialects/acl.pyi``: what is looked up at run time, spelled out."""
+    homes = sorted((name, module) for module in acl_modules() for name in _acl_names(module))
+    lines = "".join(f"from {module} import {name} as {name}\n" for name, module in homes)
+    listed = "".join(f'    "{name}",\n' for name, _ in homes)
+    head = _HEADER.format("the modules that hold the names")
+    return f"{head}{lines}\n__all__ = [\n{listed}]\n"
 
 
 def stub_text() -> str:
@@ -124,8 +169,14 @@ def _docstring(text: str) -> str:
     return "\n".join(lines)
 
 
-# The stubs read the index, so it comes first.
-FILES = ((INDEX, index_text), (STUB, stub_text), (PACKAGE_STUB, package_stub_text))
+# The stubs read the indices, so these come first.
+INDICES = ((INDEX, index_text), (ACL_INDEX, acl_index_text))
+FILES = (
+    *INDICES,
+    (ACL_STUB, acl_stub_text),
+    (STUB, stub_text),
+    (PACKAGE_STUB, package_stub_text),
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -139,7 +190,9 @@ def main(arguments: list[str]) -> int:
             stale.append(path.relative_to(ROOT))
         else:
             path.write_text(text)
-            print(f"wrote {path.relative_to(ROOT)}")
+            print(f"wrote {path.relative_to(ROOT)}", flush=True)
+            if (path, make) in INDICES:  # what is imported by now has read the old one
+                os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606  # ourselves
     for path in stale:
         print(f"stale: {path} (run python tools/generate.py)")
     return 1 if stale else 0
