@@ -16,7 +16,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from aclnn_native import calls, lib
-from aclnn_py.backends import BACKENDS, GPU_BACKENDS, NativePlan, operator_id
+from aclnn_py.backends import BACKENDS, GPU_BACKENDS, native_plan, operator_id
 from aclnn_py.core import settings
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
 from aclnn_py.core.executor import Executor
@@ -81,19 +81,19 @@ dialect_operators: Final[Mapping[str, OpSpec]] = _Operators(DIALECTS)
 
 
 class Entry(calls.Binder):
-    """A cached plan, the way the hot path wants it."""
+    """A cached plan, the way the hot path wants it; owns its native form.
 
-    __slots__ = ("native", "plan")
-    native: NativePlan
+    Attributes
+    ----------
+    plan : Plan
+        What it does.
+    keep : list of object
+        What must live as long.
+    """
+
+    __slots__ = ("keep", "plan")
     plan: Plan
-
-    @classmethod
-    def of(cls, native: NativePlan) -> Entry:
-        """Of a plan that the native library has."""
-        entry = cls(Executor, int(native.handle), native.plan.workspace_bytes)
-        entry.native = native
-        entry.plan = native.plan
-        return entry
+    keep: list[object]
 
 
 class Operator:
@@ -264,7 +264,9 @@ class Operator:
         values: Sequence[object],
     ) -> Entry:
         """Plan and keep; where another thread was faster, its plan is the one that counts."""
-        entry = Entry.of(NativePlan(make_plan(self.spec, descs, values), _FILLERS))
+        plan, keep = make_plan(self.spec, descs, values), list[object]()
+        entry = Entry(Executor, native_plan(plan, _FILLERS, keep), plan.workspace_bytes)
+        entry.plan, entry.keep = plan, keep
         # Without a lock, which a fork or a finalizer could leave held: each step is atomic.
         while len(self.plans) >= _PLANS_KEPT:
             with suppress(RuntimeError, StopIteration):  # changed or cleared by another thread

@@ -3,7 +3,7 @@
 
 from aclnn_py.backends.cpu import CpuBackend
 from aclnn_py.backends.cuda import CudaBackend
-from aclnn_py.backends.native_plan import NativePlan, operator_id
+from aclnn_py.backends.native_plan import Launch, native_plan, operator_id
 from aclnn_py.backends.reference import ReferenceBackend
 
 __all__ = [
@@ -11,8 +11,9 @@ __all__ = [
     "GPU_BACKENDS",
     "CpuBackend",
     "CudaBackend",
-    "NativePlan",
+    "Launch",
     "ReferenceBackend",
+    "native_plan",
     "operator_id",
 ]
 

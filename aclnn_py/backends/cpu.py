@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from aclnn_native import ffi, lib
+from aclnn_py.backends.native_plan import Launch
 from aclnn_py.core.settings import current
 from aclnn_py.plan.choose import Refusal
 
@@ -45,6 +46,10 @@ class CpuBackend:
         refused = _find(step).plan(ffi.new("int64_t[]", params), len(params), shape)
         assert not refused, (step, params)
         return shape
+
+    def launch(self, step: Step, keep: list[object]) -> Launch:  # noqa: ARG002  # the seam's form
+        """See `aclnn_py.backends.native_plan.Filler`."""
+        return _launch(step.kernel, step.dtype, current().isa_mask)
 
     def fill(self, step: Step, native: Any, keep: list[object]) -> None:
         """Write the kernel and how its work splits into a native step."""
@@ -97,6 +102,11 @@ def _find(step: Step) -> Any:
 def _isa_of(kernel: Any) -> str:
     name: str = ffi.string(kernel.isa).decode()
     return name
+
+
+@cache
+def _launch(kernel: str, dtype: str, isas: int) -> Launch:
+    return Launch(int(ffi.cast("uintptr_t", _find_among(kernel, dtype, isas))))
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from aclnn_native import ffi, lib
 from aclnn_py.backends import cuda_programs
 from aclnn_py.backends.cuda_kernels import SOURCES, addresses, launches
+from aclnn_py.backends.native_plan import Launch
 from aclnn_py.plan.choose import Refusal
 from aclnn_runtime.cuda_errors import tell
 from aclnn_runtime.cuda_queues import OnDevice, queue_of
@@ -50,14 +51,16 @@ class CudaBackend:
         """No step joins a chain, so nobody asks."""
         raise NotImplementedError
 
-    def fill(self, step: Step, native: Any, keep: list[object]) -> None:
-        """Make the native step call the launch of its kernels."""
+    def launch(self, step: Step, keep: list[object]) -> Launch:
+        """Register the step, for the native one to call the launch of its kernels."""
         token = next(_tokens)
         _steps[token] = _CudaStep(step)
         keep.append(_Registration(token))
-        native.call = lib.aclpy_py_device_step
-        native.call_token = token
-        native.shape.cost_ns = 1e9
+        return Launch(0, int(ffi.cast("uintptr_t", lib.aclpy_py_device_step)), token)
+
+    def fill(self, step: Step, native: Any, keep: list[object]) -> None:
+        """No step joins a chain, so nobody asks."""
+        raise NotImplementedError
 
 
 class _Registration:

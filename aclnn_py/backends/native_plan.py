@@ -1,36 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns a Plan into the native object that executors are made from."""
+"""Turns a Plan into the native object that executors are made from.
+
+The plan's tuples are read in C (``native/cffi/call_plans.c``), but for chains, which are rare.
+"""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from aclnn_native import ffi, lib
+from aclnn_native import calls, ffi, lib
 from aclnn_py.plan.steps import WORKSPACE
 from aclnn_runtime import AclnnError, raise_last
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from aclnn_py.plan.fuse import Chain, Part
-    from aclnn_py.plan.plan import Plan, Slot
+    from aclnn_py.plan.plan import Plan
     from aclnn_py.plan.steps import Step
 
-__all__ = ["Filler", "NativePlan", "operator_id"]
+__all__ = ["Filler", "Launch", "native_plan", "operator_id"]
 
 assert lib.ACLPY_BASE_WORKSPACE == WORKSPACE  # operands go over as they are
-_CAPTURED: Final[int] = lib.ACLPY_SLOT_CAPTURED
-_WRITTEN: Final[int] = lib.ACLPY_SLOT_WRITTEN
-_UNUSED: Final[int] = lib.ACLPY_SLOT_UNUSED
-_ALIGNMENT: Final[int] = lib.ACLPY_SLOT_ALIGNMENT
+_CACHEABLE: Final[int] = lib.ACLPY_PLAN_VENDOR_CACHEABLE
+_REPEATABLE: Final[int] = lib.ACLPY_PLAN_REPEATABLE
+_FOREIGN: Final[int] = lib.ACLPY_PLAN_FOREIGN
+
+
+class Launch(NamedTuple):
+    """What runs a step, by addresses in C.
+
+    Attributes
+    ----------
+    kernel : int
+        An ``aclpy_kernel``; 0 where the step is a call.
+    call, token : int
+        An ``aclpy_step_call`` and what it is given.
+    """
+
+    kernel: int
+    call: int = 0
+    token: int = 0
 
 
 class Filler(Protocol):
-    """A backend that can write a native step."""
+    """A backend that can say how its steps are launched."""
+
+    def launch(self, step: Step, keep: list[object]) -> Launch:
+        """What runs `step`; objects that must live as long as the plan go to `keep`."""
+        ...
 
     def fill(self, step: Step, native: Any, keep: list[object]) -> None:
-        """Fill in what runs; objects that must live as long as the plan go to `keep`."""
+        """Write a native step (steps of chains only)."""
         ...
 
     def shape(self, step: Step, params: tuple[int, ...]) -> Any:
@@ -47,103 +69,47 @@ def operator_id(function: str) -> int:
     return number
 
 
-class NativePlan:
-    """Owns a native plan; executors made from it keep what they need of it.
+def native_plan(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> int:
+    """The handle of a native plan, which is the caller's to release.
 
-    Attributes
+    Parameters
     ----------
-    handle : int
-        The native plan.
     plan : Plan
-        What it was made from.
+        What it does.
+    fillers : mapping of str to Filler
+        The backends that `plan` has chosen among, by name.
+    keep : list of object
+        Gets what must live as long as the native plan.
+
+    Raises
+    ------
+    AclnnError
+        561101 without memory.
     """
-
-    __slots__ = ("_keep", "handle", "plan")
-
-    def __init__(self, plan: Plan, fillers: Mapping[str, Filler]) -> None:
-        keep: list[object] = []
-        foreign = "cuda" in [choice.backend for choice in plan.choices]
-        flags = lib.ACLPY_PLAN_FOREIGN if foreign else 0
-        if plan.vendor_cacheable:
-            flags |= lib.ACLPY_PLAN_VENDOR_CACHEABLE
-        if not plan.not_repeatable:
-            flags |= lib.ACLPY_PLAN_REPEATABLE
-        # The fields of aclpy_plan_desc in their order: this is timed.
-        fields = (
-            operator_id(plan.operator),
-            flags,
-            plan.workspace_bytes,
-            len(plan.slots),
-            _slots(plan.slots, keep, aligned=foreign),
-            len(plan.steps),
-            _steps(plan, fillers, keep),
-            len(plan.hazards),
-            _array("aclpy_hazard[]", plan.hazards, keep),
-            _text(plan.not_repeatable, keep) if plan.not_repeatable else ffi.NULL,
-            len(plan.chains),
-            _chains(plan, fillers, keep),
-        )
-        handle = ffi.new("aclpy_handle *")
-        status = lib.aclpy_plan_create(ffi.new("aclpy_plan_desc *", fields), handle)
-        if status:
-            raise_last(status, error=AclnnError)
-        self.handle: int = handle[0]
-        self.plan = plan
-        self._keep = keep
-
-    def __del__(self) -> None:
-        # At interpreter exit the module may be gone before its plans are.
-        if hasattr(self, "handle") and lib is not None:
-            lib.aclpy_plan_release(self.handle)
-
-
-def _array(kind: str, rows: Sequence[object], keep: list[object]) -> Any:
-    """An array in C; NULL for none."""
-    if not rows:
-        return ffi.NULL
-    raw = ffi.new(kind, rows)
-    keep.append(raw)
-    return raw
-
-
-def _text(text: str, keep: list[object]) -> Any:
-    return _array("char[]", text.encode(), keep)
-
-
-@cache
-def _name(name: str) -> Any:
-    """A parameter's name in C: few, and the same in every plan."""
-    return ffi.new("char[]", name.encode())
-
-
-def _slots(slots: tuple[Slot, ...], keep: list[object], *, aligned: bool) -> Any:
-    rows = []
-    about, text = "", ffi.NULL  # neighbours mostly look alike
-    for slot in slots:
-        if slot.about != about:
-            about, text = slot.about, _text(slot.about, keep)
-        flags = _flags(slot.captured, slot.written, slot.used)
-        if aligned:
-            flags |= slot.itemsize << _ALIGNMENT
-        rows.append((_name(slot.name), slot.low_bytes, slot.high_bytes, flags, text))
-    return _array("aclpy_slot_desc[]", rows, keep)
-
-
-@cache
-def _flags(captured: bool, written: bool, used: bool) -> int:  # timed
-    flags = _CAPTURED if captured else 0
-    flags |= _WRITTEN if written else 0
-    return flags if used else flags | _UNUSED
-
-
-def _steps(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> Any:
-    if not plan.steps:
-        return ffi.NULL
-    array = ffi.new("aclpy_step_desc[]", len(plan.steps))
-    keep.append(array)
-    for native, step, choice in zip(array, plan.steps, plan.choices, strict=True):
-        _step(native, step, fillers[choice.backend], keep)
-    return array
+    flags = _CACHEABLE if plan.vendor_cacheable else 0
+    if not plan.not_repeatable:
+        flags |= _REPEATABLE
+    launches, foreign = [], False
+    for step, choice in zip(plan.steps, plan.choices, strict=True):
+        launches.append(fillers[choice.backend].launch(step, keep))
+        foreign = foreign or choice.backend == "cuda"
+    made: list[object] = []
+    handle = calls.plan(
+        operator_id(plan.operator),
+        flags | _FOREIGN if foreign else flags,
+        plan.workspace_bytes,
+        plan.slots,
+        plan.steps,
+        tuple(launches),
+        plan.hazards,
+        plan.not_repeatable or None,
+        foreign,
+        len(plan.chains),
+        _chains(plan, fillers, made) if plan.chains else 0,
+    )
+    if handle < 0:
+        raise_last(-handle, error=AclnnError)
+    return handle
 
 
 def _step(native: Any, step: Step, filler: Filler, keep: list[object]) -> None:
@@ -152,9 +118,8 @@ def _step(native: Any, step: Step, filler: Filler, keep: list[object]) -> None:
     filler.fill(step, native, keep)
 
 
-def _chains(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> Any:
-    if not plan.chains:
-        return ffi.NULL
+def _chains(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> int:
+    """Address of the chains' descriptions, which `keep` holds."""
     array = ffi.new("aclpy_chain_desc[]", len(plan.chains))
     keep.append(array)
     for native, chain in zip(array, plan.chains, strict=True):
@@ -175,7 +140,7 @@ def _chains(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> An
             _step(whole, chain.whole, fillers[plan.choices[chain.runner].backend], keep)
         native.n_clashes, native.clashes, native.parts = len(rows), clashes, parts
         keep += [parts, clashes]
-    return array
+    return int(ffi.cast("uintptr_t", array))
 
 
 def _part(

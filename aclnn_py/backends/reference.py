@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from aclnn_native import ffi, lib
+from aclnn_py.backends.native_plan import Launch
 from aclnn_py.core.dtype import DTYPES
 from aclnn_py.plan.choose import Refusal
 from aclnn_runtime.step_call import register_step, release_step
@@ -51,14 +52,12 @@ class ReferenceBackend:
         """See `aclnn_py.plan.choose.Backend`: an expression runs whole."""
         return False
 
-    def fill(self, step: Step, native: Any, keep: list[object]) -> None:
-        """Register the expression and make the native step call it."""
+    def launch(self, step: Step, keep: list[object]) -> Launch:
+        """Register the expression, for the native step to call."""
         run = _compute if step.reference is not None else _KERNELS[step.kernel]
         token = register_step(lambda addresses: run(step, addresses), len(step.reads) + 1)
         keep.append(_Registration(token))
-        native.call = lib.aclpy_py_step_call
-        native.call_token = token
-        native.shape.cost_ns = 1e9
+        return Launch(0, int(ffi.cast("uintptr_t", lib.aclpy_py_step_call)), token)
 
 
 class _Registration:

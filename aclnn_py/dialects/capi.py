@@ -128,7 +128,7 @@ def _plan(name: object, key: object, n_key: int, handles: object, workspace: Any
             INNER, f"the planner failed, which is a fault of its own:\n{text}".encode()
         )
         return -INNER
-    return entry.native.handle
+    return entry.handle
 
 
 lib.aclpy_planner_install(lib.aclpy_py_plan)

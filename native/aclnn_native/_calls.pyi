@@ -32,7 +32,9 @@ class Executor:
     _state: int
 
 class Binder:
+    handle: int
     workspace_bytes: int
+    # Owns the plan from now on.
     def __new__(cls, executor_type: type[Executor], plan: int, workspace_bytes: int) -> Self: ...
     # The handles of the tensors, then what to keep.
     def bind(self, *arguments: Any) -> tuple[int, Any] | None: ...
@@ -75,5 +77,19 @@ def phase_two(
     checked: Callable[..., object],
     fail: Callable[[int], object],
 ) -> Callable[..., None]: ...
+def plan(
+    operator: int,
+    flags: int,
+    workspace_bytes: int,
+    slots: tuple[tuple[Any, ...], ...],
+    steps: tuple[tuple[Any, ...], ...],
+    launches: tuple[tuple[int, int, int], ...],
+    hazards: tuple[tuple[int, int], ...],
+    refusal: str | None,
+    aligned: bool,
+    n_chains: int,
+    chains: int,
+    /,
+) -> int: ...
 def synchronize(context: int, stream: int, /) -> int: ...
 def watch(watcher: Callable[[Any], object] | None, /) -> Callable[[Any], object] | None: ...

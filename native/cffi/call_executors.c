@@ -156,6 +156,7 @@ static PyObject *binder_new_(PyTypeObject *type, PyObject *arguments, PyObject *
 static void binder_dealloc_(PyObject *self) {
   struct calls_binder *binder = (struct calls_binder *)self;
   PyTypeObject *type = Py_TYPE(self);
+  if (binder->plan != 0) (void)aclpy_plan_release(binder->plan); /* executors have references of their own */
   Py_XDECREF(binder->type);
   Py_XDECREF(binder->workspace_bytes);
   freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
@@ -169,6 +170,7 @@ static PyMethodDef binder_methods_[] = {
 };
 
 static PyMemberDef binder_members_[] = {
+    {"handle", T_ULONGLONG, offsetof(struct calls_binder, plan), READONLY, NULL},
     {"workspace_bytes", T_OBJECT_EX, offsetof(struct calls_binder, workspace_bytes), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };

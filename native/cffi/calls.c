@@ -116,12 +116,21 @@ PyDoc_STRVAR(phase_two_doc_,
 PyDoc_STRVAR(moved_doc_, "moved()\n--\n\nMemory has moved: prepared calls are to be checked anew.");
 PyDoc_STRVAR(moves_doc_, "moves()\n--\n\nHow often `moved` was called.");
 
+PyDoc_STRVAR(plan_doc_,
+             "plan(operator, flags, workspace_bytes, slots, steps, launches, hazards, refusal, aligned, n_chains,\n"
+             "     chains, /)\n--\n\n"
+             "The handle of a new native plan, which the caller owns, or minus the status.\n\n"
+             "`slots`, `steps` and `hazards` are the planner's tuples; `launches` has a tuple for each step: the\n"
+             "address of its kernel, or 0, then those of its call and token. `aligned`: addresses must be multiples\n"
+             "of the element size. `chains` is the address of `n_chains` descriptions.");
+
 static PyMethodDef methods_[] = {
     {"execute", (PyCFunction)(void (*)(void))execute_, METH_FASTCALL, execute_doc_},
     {"moved", calls_moved, METH_NOARGS, moved_doc_},
     {"moves", calls_moves, METH_NOARGS, moves_doc_},
     {"phase_one", (PyCFunction)(void (*)(void))calls_phase_one, METH_VARARGS | METH_KEYWORDS, phase_one_doc_},
     {"phase_two", (PyCFunction)(void (*)(void))calls_phase_two, METH_VARARGS | METH_KEYWORDS, phase_two_doc_},
+    {"plan", calls_plan, METH_VARARGS, plan_doc_},
     {"synchronize", (PyCFunction)(void (*)(void))synchronize_, METH_FASTCALL, synchronize_doc_},
     {"watch", calls_watch, METH_O, watch_doc_},
     {NULL, NULL, 0, NULL},

@@ -52,7 +52,7 @@ struct calls_binder {
   PyObject ob_base;
   PyTypeObject *type; /* of the executors */
   PyObject *workspace_bytes;
-  aclpy_handle plan;
+  aclpy_handle plan; /* its own */
   bool at_once;
 };
 
@@ -83,6 +83,7 @@ PyTypeObject *calls_add_type(PyObject *module, const char *name, PyType_Spec *sp
 /* The functions of the module. */
 PyObject *calls_phase_one(PyObject *module, PyObject *arguments, PyObject *names);
 PyObject *calls_phase_two(PyObject *module, PyObject *arguments, PyObject *names);
+PyObject *calls_plan(PyObject *module, PyObject *arguments);
 PyObject *calls_moved(PyObject *module, PyObject *nothing);
 PyObject *calls_moves(PyObject *module, PyObject *nothing);
 
