@@ -3,8 +3,8 @@
 
 A block is a range of leading rows of the shape that the steps share. The same kernels run on it, so
 the bits are those of the steps one after the other; the workspace is reported and laid out as ever.
-Where all copies only move dense rows closer or apart, or turn inputs whose reduced axis is the
-dense one, the kernel reads and writes the views itself.
+Where all copies only move dense rows closer or apart, turn inputs whose reduced axis is the dense
+one, or leave gaps between rows of results, the kernel reads and writes the views itself.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from aclnn_py.core.desc import row_major_strides
 from aclnn_py.plan.pitch import at_pitches, spread
+from aclnn_py.plan.spaced import with_gaps
 from aclnn_py.plan.steps import WORKSPACE
 from aclnn_py.plan.transposed import as_they_lie
 from aclnn_py.plan.workspace import Item, lay_out
@@ -180,7 +181,7 @@ def _chain(steps: Sequence[Step], first: int, end: int, launches: Launches) -> C
         return None
     cuttable = all(cut.leading > 0 for cut in rows)
     direct = at_pitches(steps[first:end], inside) if cuttable else None
-    direct = direct or as_they_lie(steps[first:end], inside)
+    direct = direct or as_they_lie(steps[first:end], inside) or with_gaps(steps[first:end], inside)
     if direct is not None and launches.replaces(first + direct[0], direct[1]):
         runner, whole = first + direct[0], direct[1]
         return Chain(

@@ -17,13 +17,18 @@ static void FN(backward_rows)(aclpy_geometry *g, const aclpy_kernel_args *args, 
   if (g->mode == ACLPY_ROW_CHUNKS) FN(row_chunks_run)(g, args, pass, begin, end, logarithm);
 }
 
+static void FN(backward_tiles)(const aclpy_geometry *g, const aclpy_kernel_args *args, int32_t pass, int64_t begin,
+                               int64_t end, void *scratch, int logarithm) {
+  if (g->mode == ACLPY_TILES) FN(tiles_run)(g, args, begin, end, scratch, logarithm);
+  if (g->mode == ACLPY_TILE_CHUNKS) FN(tile_chunks_run)(g, args, pass, begin, end, logarithm);
+}
+
 static void FN(backward_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch,
                              int logarithm) {
   aclpy_geometry g;
   if (aclpy_geometry_make(&g, args->params, sizeof(REAL), 2, sizeof(STORED), 3) != 0) return;
   FN(backward_rows)(&g, args, pass, begin, end, logarithm);
-  if (g.mode == ACLPY_TILES) FN(tiles_run)(&g, args, begin, end, scratch, logarithm);
-  if (g.mode == ACLPY_TILE_CHUNKS) FN(tile_chunks_run)(&g, args, pass, begin, end, logarithm);
+  FN(backward_tiles)(&g, args, pass, begin, end, scratch, logarithm);
 }
 
 static void FN(softmax_backward_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
@@ -49,6 +54,24 @@ static void FN(log_softmax_backward_pitched_run)(const aclpy_kernel_args *args, 
                                                  int64_t end, void *scratch) {
   (void)scratch;
   FN(pitched_run)(args, pass, begin, end, 1);
+}
+
+ACLPY_INLINE int FN(spaced_geometry)(aclpy_geometry *g, const int64_t *params) {
+  return aclpy_geometry_spaced(g, params, sizeof(REAL), 2, sizeof(STORED), 3, LANES * sizeof(STORED));
+}
+static void FN(spaced_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch,
+                           int logarithm) {
+  aclpy_geometry g;
+  if (FN(spaced_geometry)(&g, args->params) != 0) return;
+  FN(backward_tiles)(&g, args, pass, begin, end, scratch, logarithm);
+}
+static void FN(softmax_backward_spaced_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
+                                            void *scratch) {
+  FN(spaced_run)(args, pass, begin, end, scratch, 0);
+}
+static void FN(log_softmax_backward_spaced_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
+                                                void *scratch) {
+  FN(spaced_run)(args, pass, begin, end, scratch, 1);
 }
 
 static int32_t FN(plan_of)(const aclpy_geometry *g, aclpy_kernel_shape *shape, int logarithm) {
@@ -78,6 +101,19 @@ static int32_t FN(softmax_backward_pitched_plan)(const int64_t *params, int32_t 
 static int32_t FN(log_softmax_backward_pitched_plan)(const int64_t *params, int32_t n_params,
                                                      aclpy_kernel_shape *shape) {
   return FN(pitched_plan_as)(params, n_params, shape, 1);
+}
+static int32_t FN(spaced_plan_as)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape, int logarithm) {
+  aclpy_geometry g;
+  memset(shape, 0, sizeof *shape);
+  if (n_params != 7 || FN(spaced_geometry)(&g, params) != 0) return -1;
+  return FN(plan_of)(&g, shape, logarithm);
+}
+static int32_t FN(softmax_backward_spaced_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
+  return FN(spaced_plan_as)(params, n_params, shape, 0);
+}
+static int32_t FN(log_softmax_backward_spaced_plan)(const int64_t *params, int32_t n_params,
+                                                    aclpy_kernel_shape *shape) {
+  return FN(spaced_plan_as)(params, n_params, shape, 1);
 }
 static int32_t FN(softmax_backward_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
   return FN(backward_plan_as)(params, n_params, shape, 0);

@@ -43,14 +43,14 @@ typedef struct FN(tile_rest) {
   STORED *out;
   const FN(totals) * sum;
   int live, streaming;
-  int by_rows; /* strips would not be whole lines: results are streamed a row at a time */
+  int by_rows;
 } FN(tile_rest);
 
-/* Columns [c, end) of row r. */
-ACLPY_INLINE void FN(rest_row)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int64_t r, int64_t c,
+/* Columns [c, end) of row r, whose results are dense. */
+ACLPY_INLINE void FN(rest_run)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int64_t r, int64_t c,
                                int64_t end, int logarithm, int copy, int streaming) {
   const REAL *high = p->sum->high + c, *low = p->sum->low + c;
-  STORED *to = p->out + r * geometry->columns + c;
+  STORED *to = p->out + r * geometry->out.row + aclpy_out_at(geometry, p->t.column + c);
   if (copy) {
     const REAL *a = p->dense.g + r * geometry->stride + c, *b = p->dense.y + r * geometry->stride + c;
 #define FULL_(i) FN(result)(V(load)(a + (i)), V(load)(b + (i)), V(load)(high + (i)), V(load)(low + (i)), logarithm)
@@ -70,6 +70,15 @@ ACLPY_INLINE void FN(rest_row)(const aclpy_geometry *geometry, const FN(tile_res
   }
 }
 
+/* Columns [c, end) of row r. */
+ACLPY_INLINE void FN(rest_row)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int64_t r, int64_t c,
+                               int64_t end, int logarithm, int copy, int streaming) {
+  for (int64_t stop = c; c < end; c = stop) {
+    stop = aclpy_run_end(geometry, p->t.column + c, p->t.column + end) - p->t.column;
+    FN(rest_run)(geometry, p, r, c, stop, logarithm, copy, streaming);
+  }
+}
+
 ACLPY_INLINE void FN(rest_all)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int logarithm, int copy) {
   for (int64_t r = 0; r < p->t.rows; ++r) {
     const int64_t n = aclpy_tile_columns(geometry, &p->t, r);
@@ -82,18 +91,19 @@ ACLPY_INLINE void FN(rest_strip)(const aclpy_geometry *geometry, const FN(tile_r
                                  int vectors, int logarithm, int copy) {
   const int64_t n = aclpy_tile_columns(geometry, &p->t, r), end = c + vectors * LANES;
   if (p->by_rows) {
-    if (c == 0) FN(rest_row)(geometry, p, r, 0, n, logarithm, copy, 1);
+    if (c == 0) FN(rest_row)(geometry, p, r, 0, n, logarithm, copy, p->streaming);
   } else if (end > n) {
-    if (c < n) FN(rest_row)(geometry, p, r, c, n, logarithm, copy, p->streaming);
+    FN(rest_row)(geometry, p, r, c, n, logarithm, copy, p->streaming);
   } else {
     const int64_t at = r * geometry->columns + c, from = r * geometry->stride + c;
+    STORED *to = p->out + r * geometry->out.row + p->t.column + c;
     VEC v[4];
     for (int k = 0; k < vectors; ++k) {
       const int64_t i = k * LANES;
       const VEC a = copy ? V(load)(p->dense.g + from + i) : LD(p->g + at + i);
       const VEC b = copy ? V(load)(p->dense.y + from + i) : LD(p->y + at + i);
       v[k] = FN(result)(a, b, V(load)(p->sum->high + c + i), V(load)(p->sum->low + c + i), logarithm);
-      FN(strip_store)(p->out + at, v, k, vectors, p->streaming);
+      FN(strip_store)(to, v, k, vectors, p->streaming);
     }
   }
 }
@@ -182,7 +192,7 @@ ACLPY_INLINE FN(tile_rest)
                               .g = task->g,
                               .y = task->y,
                               .dense = task->dense,
-                              .out = p->out + task->t.offset,
+                              .out = p->out + task->t.to,
                               .sum = sum,
                               .live = 1,
                               .streaming = p->streaming};
@@ -193,7 +203,7 @@ ACLPY_INLINE void FN(tiles_run_as)(const aclpy_geometry *geometry, const FN(oper
                                    REAL *scratch, int logarithm, int copy) {
   const int64_t size = geometry->rows * geometry->stride;
   const int64_t held = aclpy_tiles_held(geometry, (int64_t)FN(tile_element_bytes));
-  const int by_rows = p->streaming && !aclpy_strips_whole(geometry, p->out, 4 * LANES, (int64_t)sizeof(STORED));
+  const int by_rows = aclpy_tiles_by_rows(geometry, p->out, 4 * LANES, (int64_t)sizeof(STORED), p->streaming);
   FN(column_sums) sums;
   FN(totals) totals[2];
   FN(tile_rest) before = {.live = 0};

@@ -64,15 +64,55 @@ ACLPY_INLINE void aclpy_line_store_(unsigned char *to, const unsigned char *from
       for (int k = 0; k < N; ++k) aclpy_line_store_(to + (i * N + k) * to_step, out[k], streaming);            \
     }                                                                                                          \
   }
+#if ACLPY_ISA_RANK < 3
 ACLPY_TRANSPOSE_(1, 4)
 ACLPY_TRANSPOSE_(2, 3)
-#if ACLPY_ISA_RANK < 3
 ACLPY_TRANSPOSE_(4, 2)
 ACLPY_TRANSPOSE_(8, 1)
 #endif
 #undef ACLPY_TRANSPOSE_
 
 #if ACLPY_ISA_RANK == 3
+/* 16 bytes each of four lines, `step` lines apart. */
+ACLPY_INLINE __m512i aclpy_quarters_(const unsigned char *at, int step) {
+  __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)at));
+  v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(at + 64 * step)), 1);
+  v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(at + 128 * step)), 2);
+  return _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(at + 192 * step)), 3);
+}
+/* The same four times at once: a vector has 16 bytes of every fourth part of the lines, so that loads bring them to
+ * their place, what is zipped are 16 bytes apiece, and each vector that comes out is a line. */
+#define ACLPY_TRANSPOSE_(bytes, rounds, low, high)                                                             \
+  ACLPY_INLINE void transpose_square_b##bytes(const unsigned char *from, unsigned char *to, int64_t from_step, \
+                                              int64_t to_step, int streaming) {                                \
+    enum { SIDE = 64 / bytes, N = 16 / bytes, Q = 4 };                                                         \
+    unsigned char in[SIDE][64];                                                                                \
+    for (int k = 0; k < SIDE; ++k) _mm512_storeu_si512(in[k], _mm512_loadu_si512(from + k * from_step));       \
+    for (int i = 0; i < Q; ++i) {                                                                              \
+      __m512i v[N], w[N];                                                                                      \
+      for (int k = 0; k < N; ++k) v[k] = aclpy_quarters_(in[k] + 16 * i, N);                                   \
+      for (int round = 0; round < rounds; ++round) {                                                           \
+        for (int k = 0; k < N / 2; ++k) {                                                                      \
+          w[2 * k] = low(v[k], v[k + N / 2]);                                                                  \
+          w[2 * k + 1] = high(v[k], v[k + N / 2]);                                                             \
+        }                                                                                                      \
+        for (int k = 0; k < N; ++k) v[k] = w[k];                                                               \
+      }                                                                                                        \
+      for (int k = 0; k < N; ++k) {                                                                            \
+        unsigned char *line = to + (i * N + k) * to_step;                                                      \
+        if (streaming) {                                                                                       \
+          _mm512_stream_si512((__m512i *)(void *)line, v[k]);                                                  \
+        } else {                                                                                               \
+          _mm512_storeu_si512(line, v[k]);                                                                     \
+        }                                                                                                      \
+      }                                                                                                        \
+    }                                                                                                          \
+  }
+ACLPY_TRANSPOSE_(1, 4, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8)
+ACLPY_TRANSPOSE_(2, 3, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16)
+#undef ACLPY_TRANSPOSE_
+
+/* Of fewer, longer elements whole lines are zipped: there the way through memory would cost what it saves. */
 #define ACLPY_TRANSPOSE_(bytes, rounds, permute, low, high)                                                    \
   ACLPY_INLINE void transpose_square_b##bytes(const unsigned char *from, unsigned char *to, int64_t from_step, \
                                               int64_t to_step, int streaming) {                                \

@@ -25,6 +25,12 @@ enum { ACLPY_ROW_MAX = 1 << 20 /* bytes of a row of one operand, as REAL, that i
 enum { ACLPY_PITCHES = 3 };
 enum { ACLPY_SCRATCH_MAX = 512 * 1024, ACLPY_SCRATCH_GOOD = 256 * 1024 };
 
+/* How a tensor lies: elements from one outer position to the next and from one virtual row to the next; a row's columns
+ * are dense in runs of `run`, which begin `step` elements apart. */
+typedef struct aclpy_spacing {
+  int64_t outer, row, run, step;
+} aclpy_spacing;
+
 typedef struct aclpy_geometry {
   int mode;
   int streaming; /* write past the caches */
@@ -40,6 +46,7 @@ typedef struct aclpy_geometry {
   int64_t chunk; /* virtual rows of a chunk */
   int64_t chunks;
   int64_t pitch[ACLPY_PITCHES]; /* where inner == 1: elements between the rows of each operand, the result last */
+  aclpy_spacing out;            /* of the result, where inner > 1 */
 } aclpy_geometry;
 
 ACLPY_INLINE int64_t aclpy_round16(int64_t x) { return (x + 15) / 16 * 16; }
@@ -113,6 +120,7 @@ ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, i
   }
   g->chunks = g->mode == ACLPY_ROWS ? 1 : aclpy_ceil_div(g->rows, g->chunk);
   for (int k = 0; k < ACLPY_PITCHES; ++k) g->pitch[k] = g->n;
+  g->out = (aclpy_spacing){g->n * g->inner, g->columns, g->columns, g->columns};
   return 0;
 }
 
@@ -128,6 +136,32 @@ ACLPY_INLINE int aclpy_geometry_pitched(aclpy_geometry *g, const int64_t *params
     g->pitch[k] = params[2 + k];
   }
   return 0;
+}
+
+/* Results with gaps: params [outer, n, inner], then the result's spacing. -1, too, where several rows would be one.
+ * Where lines have gaps, they are written past the caches only by vectors of a whole line: one that is left half
+ * written costs more than to read it. */
+ACLPY_INLINE int aclpy_geometry_spaced(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t held,
+                                       int64_t stored_bytes, int64_t tensors, int64_t vector_bytes) {
+  if (aclpy_geometry_make(g, params, real_bytes, held, stored_bytes, tensors) != 0) return -1;
+  const aclpy_spacing out = {params[3], params[4], params[5], params[6]};
+  if (g->inner == 1 || g->group > 1 || out.run < 1 || g->inner % out.run != 0) return -1;
+  int64_t bytes;
+  if (__builtin_mul_overflow(out.outer, stored_bytes, &bytes)) return -1;
+  if (__builtin_mul_overflow(bytes, g->outer, &bytes)) return -1;
+  g->out = out;
+  const uint64_t steps = (uint64_t)(out.outer | out.row | out.run | out.step);
+  const int whole = steps * (uint64_t)stored_bytes % 64 == 0;
+  if (!whole && vector_bytes < 64) g->streaming = 0;
+  return 0;
+}
+
+/* Where column `c` of a result's row lies, and where the run ends that it is in, at most at `end`. */
+ACLPY_INLINE int64_t aclpy_out_at(const aclpy_geometry *g, int64_t c) {
+  return g->out.run >= g->columns ? c : c / g->out.run * g->out.step + c % g->out.run;
+}
+ACLPY_INLINE int64_t aclpy_run_end(const aclpy_geometry *g, int64_t c, int64_t end) {
+  return g->out.run >= g->columns ? end : aclpy_min_i64(end, (c / g->out.run + 1) * g->out.run);
 }
 
 /* What `run` knows and `plan` does not: the problem may be larger than this launch. */

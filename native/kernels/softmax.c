@@ -2,6 +2,8 @@
  * softmax and log_softmax: params [outer, n, inner]; y may be x.
  * softmax_pitched and log_softmax_pitched: params [rows, n, elements from row to row of x, of y]; the bits of the
  * above.
+ * softmax_spaced and log_softmax_spaced: params [outer, n, inner, then of y the elements from one outer position to the
+ * next, from row to row, in a dense run of columns, from run to run]; the bits of the above. Not for every size.
  * softmax_transposed and log_softmax_transposed: params [outer, n, inner], x lies as [outer, inner, n]; the bits of the
  * above. Not for every size.
  *
@@ -54,4 +56,12 @@ ACLPY_KERNELS(softmax) = {ROW_(softmax, forward_plan, f32),
                           ROW_(log_softmax_transposed, transposed_plan, f16),
                           ROW_(log_softmax_transposed, transposed_plan, bf16),
                           ROW_(log_softmax_transposed, transposed_plan, f64),
+                          ROW_(softmax_spaced, spaced_plan, f32),
+                          ROW_(softmax_spaced, spaced_plan, f16),
+                          ROW_(softmax_spaced, spaced_plan, bf16),
+                          ROW_(softmax_spaced, spaced_plan, f64),
+                          ROW_(log_softmax_spaced, spaced_plan, f32),
+                          ROW_(log_softmax_spaced, spaced_plan, f16),
+                          ROW_(log_softmax_spaced, spaced_plan, bf16),
+                          ROW_(log_softmax_spaced, spaced_plan, f64),
                           {0}};

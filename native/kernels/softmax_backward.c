@@ -2,8 +2,10 @@
  * softmax_backward and log_softmax_backward: params [outer, n, inner]; out may be gradOutput or output.
  * softmax_backward_pitched and log_softmax_backward_pitched: params [rows, n, elements from row to row of each operand,
  * the result last]; the bits of the above.
- * softmax_backward_transposed and log_softmax_backward_transposed: params [outer, n, inner], the inputs lie as
- * [outer, inner, n]; the bits of the above. Not for every size.
+ * softmax_backward_spaced and log_softmax_backward_spaced: params [outer, n, inner, then of the result the elements
+ * from one outer position to the next, from row to row, in a dense run of columns, from run to run]; the bits of the
+ * above. Not for every size. softmax_backward_transposed and log_softmax_backward_transposed: params [outer, n, inner],
+ * the inputs lie as [outer, inner, n]; the bits of the above. Not for every size.
  */
 #include <float.h>
 #include <math.h>
@@ -51,4 +53,12 @@ ACLPY_KERNELS(softmax_backward) = {ROW_(softmax_backward, f32),
                                    ROW_(log_softmax_backward_transposed, f16),
                                    ROW_(log_softmax_backward_transposed, bf16),
                                    ROW_(log_softmax_backward_transposed, f64),
+                                   ROW_(softmax_backward_spaced, f32),
+                                   ROW_(softmax_backward_spaced, f16),
+                                   ROW_(softmax_backward_spaced, bf16),
+                                   ROW_(softmax_backward_spaced, f64),
+                                   ROW_(log_softmax_backward_spaced, f32),
+                                   ROW_(log_softmax_backward_spaced, f16),
+                                   ROW_(log_softmax_backward_spaced, bf16),
+                                   ROW_(log_softmax_backward_spaced, f64),
                                    {0}};

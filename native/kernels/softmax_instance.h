@@ -10,13 +10,18 @@ static void FN(forward_rows)(aclpy_geometry *g, const aclpy_kernel_args *args, i
   if (g->mode == ACLPY_ROW_CHUNKS) FN(row_chunks_run)(g, args, pass, begin, end, logarithm);
 }
 
+static void FN(forward_tiles)(const aclpy_geometry *g, const aclpy_kernel_args *args, int32_t pass, int64_t begin,
+                              int64_t end, void *scratch, int logarithm) {
+  if (g->mode == ACLPY_TILES) FN(tiles_run)(g, args, begin, end, scratch, logarithm);
+  if (g->mode == ACLPY_TILE_CHUNKS) FN(tile_chunks_run)(g, args, pass, begin, end, scratch, logarithm);
+}
+
 static void FN(forward_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch,
                             int logarithm) {
   aclpy_geometry g;
   if (aclpy_geometry_make(&g, args->params, sizeof(REAL), 1, sizeof(STORED), 2) != 0) return;
   FN(forward_rows)(&g, args, pass, begin, end, scratch, logarithm);
-  if (g.mode == ACLPY_TILES) FN(tiles_run)(&g, args, begin, end, scratch, logarithm);
-  if (g.mode == ACLPY_TILE_CHUNKS) FN(tile_chunks_run)(&g, args, pass, begin, end, scratch, logarithm);
+  FN(forward_tiles)(&g, args, pass, begin, end, scratch, logarithm);
 }
 
 static void FN(softmax_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {
@@ -42,6 +47,24 @@ static void FN(log_softmax_pitched_run)(const aclpy_kernel_args *args, int32_t p
   FN(pitched_run)(args, pass, begin, end, scratch, 1);
 }
 
+ACLPY_INLINE int FN(spaced_geometry)(aclpy_geometry *g, const int64_t *params) {
+  return aclpy_geometry_spaced(g, params, sizeof(REAL), 1, sizeof(STORED), 2, LANES * sizeof(STORED));
+}
+static void FN(spaced_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch,
+                           int logarithm) {
+  aclpy_geometry g;
+  if (FN(spaced_geometry)(&g, args->params) != 0) return;
+  FN(forward_tiles)(&g, args, pass, begin, end, scratch, logarithm);
+}
+static void FN(softmax_spaced_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
+                                   void *scratch) {
+  FN(spaced_run)(args, pass, begin, end, scratch, 0);
+}
+static void FN(log_softmax_spaced_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
+                                       void *scratch) {
+  FN(spaced_run)(args, pass, begin, end, scratch, 1);
+}
+
 static int32_t FN(plan_of)(const aclpy_geometry *g, aclpy_kernel_shape *shape) {
   const int64_t row = g->mode == ACLPY_ROWS ? 2 * aclpy_round16(g->n) : 0; /* a part of a larger problem streams, too */
   const int64_t tiles = aclpy_tiles_held(g, (int64_t)sizeof(REAL));
@@ -60,5 +83,11 @@ static int32_t FN(pitched_plan)(const int64_t *params, int32_t n_params, aclpy_k
   aclpy_geometry g;
   memset(shape, 0, sizeof *shape);
   if (n_params != 4 || aclpy_geometry_pitched(&g, params, sizeof(REAL), 1, sizeof(STORED), 2) != 0) return -1;
+  return FN(plan_of)(&g, shape);
+}
+static int32_t FN(spaced_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
+  aclpy_geometry g;
+  memset(shape, 0, sizeof *shape);
+  if (n_params != 7 || FN(spaced_geometry)(&g, params) != 0) return -1;
   return FN(plan_of)(&g, shape);
 }

@@ -61,25 +61,33 @@ static void FN(tile_chunks_combine)(const aclpy_geometry *g, const aclpy_kernel_
   }
 }
 
+/* n results that are dense, of columns with these maxima and factors. */
+ACLPY_INLINE void FN(chunk_write_run)(const STORED *from, STORED *to, const REAL *max, const REAL *factor, int64_t n,
+                                      int logarithm, int streaming) {
+  if (logarithm) {
+#define FULL_(i) V(sub)(V(sub)(LD(from + (i)), V(load)(max + (i))), V(load)(factor + (i)))
+#define PART_(i, m) V(sub)(V(sub)(LDN(from + (i), m, 0), LDNR(max + (i), m, 0)), LDNR(factor + (i), m, 0))
+    ACLPY_MAP(to, n, streaming, FULL_, PART_);
+#undef FULL_
+#undef PART_
+  } else {
+#define FULL_(i) V(mul)(V(exp_negative)(V(sub)(LD(from + (i)), V(load)(max + (i)))), V(load)(factor + (i)))
+#define PART_(i, m) \
+  V(mul)(V(exp_negative)(V(sub)(LDN(from + (i), m, 0), LDNR(max + (i), m, 0))), LDNR(factor + (i), m, 0))
+    ACLPY_MAP(to, n, streaming, FULL_, PART_);
+#undef FULL_
+#undef PART_
+  }
+}
+
 ACLPY_INLINE void FN(tile_chunk_write)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x, STORED *y,
                                        const FN(columns) * s, int logarithm, int streaming) {
   for (int64_t r = 0; r < t->rows; ++r) {
-    const STORED *from = x + r * g->columns;
-    STORED *to = y + r * g->columns;
     const int64_t n = aclpy_tile_columns(g, t, r);
-    if (logarithm) {
-#define FULL_(i) V(sub)(V(sub)(LD(from + (i)), V(load)(s->max + (i))), V(load)(s->factor + (i)))
-#define PART_(i, m) V(sub)(V(sub)(LDN(from + (i), m, 0), LDNR(s->max + (i), m, 0)), LDNR(s->factor + (i), m, 0))
-      ACLPY_MAP(to, n, streaming, FULL_, PART_);
-#undef FULL_
-#undef PART_
-    } else {
-#define FULL_(i) V(mul)(V(exp_negative)(V(sub)(LD(from + (i)), V(load)(s->max + (i)))), V(load)(s->factor + (i)))
-#define PART_(i, m) \
-  V(mul)(V(exp_negative)(V(sub)(LDN(from + (i), m, 0), LDNR(s->max + (i), m, 0))), LDNR(s->factor + (i), m, 0))
-      ACLPY_MAP(to, n, streaming, FULL_, PART_);
-#undef FULL_
-#undef PART_
+    for (int64_t c = 0, stop; c < n; c = stop) {
+      stop = aclpy_run_end(g, t->column + c, t->column + n) - t->column;
+      STORED *to = y + r * g->out.row + aclpy_out_at(g, t->column + c);
+      FN(chunk_write_run)(x + r * g->columns + c, to, s->max + c, s->factor + c, stop - c, logarithm, streaming);
     }
   }
 }
@@ -97,7 +105,7 @@ static void FN(tile_chunks_write)(const aclpy_geometry *g, const aclpy_kernel_ar
       memcpy(s.factor + k * t.reals, p.factor + at, (size_t)t.reals * sizeof(REAL));
     }
     const STORED *x = (const STORED *)args->addr[0] + t.offset;
-    FN(tile_chunk_write)(g, &t, x, (STORED *)args->addr[1] + t.offset, &s, logarithm, streaming);
+    FN(tile_chunk_write)(g, &t, x, (STORED *)args->addr[1] + t.to, &s, logarithm, streaming);
   }
   if (streaming) aclpy_stream_fence();
 }

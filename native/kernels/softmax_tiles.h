@@ -93,6 +93,17 @@ ACLPY_INLINE void FN(tile_write_row)(const REAL *from, STORED *to, const FN(colu
   }
 }
 
+/* Columns [c, end) of row r of a tile whose results begin at y. */
+ACLPY_INLINE void FN(tile_put_row)(const aclpy_geometry *g, const aclpy_tile *t, const REAL *dense, STORED *y,
+                                   const FN(columns) * s, int64_t r, int64_t c, int64_t end, int logarithm,
+                                   int streaming) {
+  for (int64_t stop = c; c < end; c = stop) {
+    stop = aclpy_run_end(g, t->column + c, t->column + end) - t->column;
+    STORED *to = y + r * g->out.row + aclpy_out_at(g, t->column + c) - c;
+    FN(tile_write_row)(dense + r * g->stride, to, s, c, stop, logarithm, streaming);
+  }
+}
+
 /* A tile on its way: read, then its exponentials, then written, each beside the other two of its neighbours. */
 typedef struct FN(tile_way) {
   aclpy_tile t;
@@ -108,21 +119,21 @@ typedef struct FN(tile_trio) {
   int64_t after; /* elements from the next tile's start to that of the one behind it */
   int fetches;
   int streaming;
-  int by_rows; /* strips would not be whole lines: results are streamed a row at a time */
+  int by_rows;
 } FN(tile_trio);
 
 /* Results of one strip of a row of the tile before. */
 ACLPY_INLINE void FN(trio_write)(const aclpy_geometry *g, const FN(tile_trio) * p, int64_t r, int64_t c, int vectors,
                                  int logarithm) {
   const FN(tile_way) *b = &p->before;
-  const REAL *from = b->dense + r * g->stride;
-  STORED *to = b->y + r * g->columns;
   const int64_t n = aclpy_tile_columns(g, &b->t, r), end = c + vectors * LANES;
   if (p->by_rows) {
-    if (c == 0) FN(tile_write_row)(from, to, b->s, 0, n, logarithm, 1);
+    if (c == 0) FN(tile_put_row)(g, &b->t, b->dense, b->y, b->s, r, 0, n, logarithm, p->streaming);
   } else if (end > n) {
-    if (c < n) FN(tile_write_row)(from, to, b->s, c, n, logarithm, p->streaming);
+    FN(tile_put_row)(g, &b->t, b->dense, b->y, b->s, r, c, n, logarithm, p->streaming);
   } else {
+    const REAL *from = b->dense + r * g->stride;
+    STORED *to = b->y + r * g->out.row + b->t.column;
     VEC v[4];
     for (int k = 0; k < vectors; ++k) {
       const int64_t i = c + k * LANES;
@@ -226,14 +237,15 @@ ACLPY_INLINE FN(tile_way) FN(tile_way_of)(const aclpy_geometry *g, const aclpy_k
   if (!live) return a;
   a.t = aclpy_tile_of(g, item, 0);
   a.x = (const STORED *)args->addr[0] + a.t.offset;
-  a.y = (STORED *)args->addr[1] + a.t.offset;
+  a.y = (STORED *)args->addr[1] + a.t.to;
   return a;
 }
 
 ACLPY_INLINE void FN(trio_flush)(const aclpy_geometry *g, FN(tile_trio) * p, int logarithm) {
   for (int64_t r = 0; r < p->before.t.rows; ++r) {
-    FN(tile_write_row)(p->before.dense + r * g->stride, p->before.y + r * g->columns, p->before.s, 0,
-                       aclpy_tile_columns(g, &p->before.t, r), logarithm, p->streaming);
+    FN(tile_put_row)
+    (g, &p->before.t, p->before.dense, p->before.y, p->before.s, r, 0, aclpy_tile_columns(g, &p->before.t, r),
+     logarithm, p->streaming);
   }
   p->before.live = 0;
 }
@@ -246,7 +258,7 @@ ACLPY_INLINE void FN(tiles_run_as)(const aclpy_geometry *g, const aclpy_kernel_a
   FN(columns) s[3];
   FN(tile_trio) p = {.streaming = g->streaming && args->addr[0] != args->addr[1]};
   p.fetches = aclpy_tiles_fetch(g);
-  p.by_rows = p.streaming && !aclpy_strips_whole(g, args->addr[1], 4 * LANES, (int64_t)sizeof(STORED));
+  p.by_rows = aclpy_tiles_by_rows(g, args->addr[1], 4 * LANES, (int64_t)sizeof(STORED), p.streaming);
   p.here = FN(tile_way_of)(g, args, begin, begin < end, scratch, &s[0]);
   p.before = FN(tile_way_of)(g, args, begin, 0, NULL, &s[2]);
   if (!p.here.live) return;

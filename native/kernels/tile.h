@@ -16,7 +16,8 @@ typedef struct aclpy_tile {
   int64_t column;    /* first virtual column */
   int64_t width;     /* virtual columns */
   int64_t row, rows; /* first virtual row and number of rows */
-  int64_t offset;    /* elements from the start of the tensor to the first of the tile */
+  int64_t offset;    /* elements from the start of an input to the first of the tile */
+  int64_t to;        /* elements from the start of the result to column 0 of the tile's first row */
   int64_t real;      /* first real column and how many */
   int64_t reals;
 } aclpy_tile;
@@ -31,6 +32,7 @@ ACLPY_INLINE aclpy_tile aclpy_tile_of(const aclpy_geometry *g, int64_t item, int
   t.row = t.chunk * g->chunk;
   t.rows = chunked ? aclpy_min_i64(g->chunk, g->rows - t.row) : g->rows;
   t.offset = t.outer * g->n * g->inner + t.row * g->columns + t.column;
+  t.to = t.outer * g->out.outer + t.row * g->out.row;
   t.real = g->group > 1 ? 0 : t.column;
   t.reals = g->group > 1 ? g->inner : t.width;
   return t;
@@ -70,9 +72,15 @@ ACLPY_INLINE int64_t aclpy_tile_fetch(const aclpy_geometry *g, int64_t r, int64_
 
 /* Whether a row of results is whole lines in every strip of `strip` columns. */
 ACLPY_INLINE int aclpy_strips_whole(const aclpy_geometry *g, const void *y, int64_t strip, int64_t bytes) {
-  const uint64_t all = (uint64_t)(uintptr_t)y | (uint64_t)(g->columns * bytes) | (uint64_t)(g->width * bytes) |
-                       (uint64_t)(g->n * g->inner * bytes);
-  return g->stride % strip == 0 && strip * bytes % 64 == 0 && all % 64 == 0;
+  const uint64_t all = (uint64_t)(uintptr_t)y | (uint64_t)(g->out.row * bytes) | (uint64_t)(g->width * bytes) |
+                       (uint64_t)(g->out.outer * bytes);
+  return g->out.run >= g->columns && g->stride % strip == 0 && strip * bytes % 64 == 0 && all % 64 == 0;
+}
+
+/* Whether results are written a row at a time: their strips would not be whole lines, or not dense. */
+ACLPY_INLINE int aclpy_tiles_by_rows(const aclpy_geometry *g, const void *y, int64_t strip, int64_t bytes,
+                                     int streaming) {
+  return g->out.run < g->columns || (streaming && !aclpy_strips_whole(g, y, strip, bytes));
 }
 
 ACLPY_INLINE void aclpy_merge_sums(const aclpy_geometry *g, double *sum) {

@@ -404,6 +404,65 @@ static void check_transposed_(const aclpy_kernel *k) {
   CHECK(k->plan(refused[0], 2, &shape) == -1, "%s: wrong count accepted", k->name);
 }
 
+/* Results with gaps: the bits of dense ones, and nothing between them is touched. Returns whether it does the size. */
+static int check_gaps_(const aclpy_kernel *k, const int64_t *params) {
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)(strlen(k->name) - strlen("_spaced")), k->name);
+  const aclpy_kernel *plain = kernel_like(k, name, k->dtype);
+  const size_t bytes = dtype_bytes(k->dtype);
+  const int64_t outer = params[0], n = params[1], inner = params[2], run = params[5], count = outer * n * inner;
+  const int64_t span = (outer - 1) * params[3] + (n - 1) * params[4] + (inner / run - 1) * params[6] + run;
+  aclpy_kernel_shape shape;
+  if (k->plan(params, 7, &shape) != 0) return 0;
+  buffer in[2], want = buffer_make((size_t)count * bytes, bytes), got = buffer_make((size_t)span * bytes, bytes);
+  for (int64_t j = 0; j < 2; ++j) in[j] = buffer_make(want.bytes, bytes);
+  const shape3 s = {outer, n, inner};
+  fill_(k, &s, in, 1.0);
+  memset(got.data, 0x5a, got.bytes);
+  const int backward = is_backward_(k);
+  aclpy_kernel_args args = {{in[0].data, backward ? in[1].data : want.data, want.data}, NULL, params, 0};
+  run_plan(plain, &args, 3, 0);
+  args.addr[backward ? 2 : 1] = got.data;
+  run_plan(k, &args, 7, 1);
+  unsigned char *left = malloc(got.bytes);
+  memcpy(left, got.data, got.bytes);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t column = i % inner;
+    const int64_t at =
+        i / (n * inner) * params[3] + i / inner % n * params[4] + column / run * params[6] + column % run;
+    CHECK(memcmp(want.data + (size_t)i * bytes, got.data + (size_t)at * bytes, bytes) == 0,
+          "%s %s %s [%" PRId64 ",%" PRId64 ",%" PRId64 "] at %" PRId64 ": other bits", k->name, k->dtype, k->isa, outer,
+          n, inner, i);
+    memset(left + (size_t)at * bytes, 0x5a, bytes);
+  }
+  for (size_t i = 0; i < got.bytes; ++i) CHECK(left[i] == 0x5a, "%s %s %s: wrote a gap", k->name, k->dtype, k->isa);
+  CHECK(buffer_guards_hold(&got), "%s %s %s: wrote outside", k->name, k->dtype, k->isa);
+  for (int64_t j = 0; j < 2; ++j) buffer_free(&in[j]);
+  buffer_free(&want);
+  buffer_free(&got);
+  free(left);
+  return 1;
+}
+
+static void check_spaced_(const aclpy_kernel *k) {
+  /* Rows, tensors and runs apart; strips of whole lines and not; chunks; many tiles. */
+  const int64_t params[][7] = {
+      {3, 5, 33, 199, 39, 33, 33},        {2, 40, 64, 3240, 80, 64, 64},       {1, 9, 112, 0, 144, 56, 72},
+      {2, 33, 1120, 47521, 1440, 56, 72}, {1, 300, 640, 0, 700, 640, 640},     {1, 1300, 530, 0, 531, 530, 530},
+      {1, 4099, 96, 0, 120, 48, 60},      {2, 3, 48, 64 * 48, 48, 16, 3 * 48}, {1, 4099, 1024, 0, 1040, 1024, 1}};
+  int done = 0;
+  for (size_t i = 0; i < sizeof params / sizeof params[0]; ++i) done += check_gaps_(k, params[i]);
+  CHECK(done == (int)(sizeof params / sizeof params[0]), "%s %s %s does only %d", k->name, k->dtype, k->isa, done);
+  aclpy_kernel_shape shape;
+  const int64_t refused[][7] = {{3, 5, 1, 9, 1, 1, 1},       {3, 5, 32, 160, 32, 32, 32},
+                                {2, 5, 64, 320, 64, 48, 64}, {2, 5, 64, 320, 64, 0, 64},
+                                {2, -1, 64, 0, 64, 64, 64},  {9, 5, 64, INT64_MAX / 4, 64, 64, 64}};
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; ++i) {
+    CHECK(k->plan(refused[i], 7, &shape) == -1, "%s: takes what it does not do", k->name);
+  }
+  CHECK(k->plan(params[0], 3, &shape) == -1, "%s: wrong count accepted", k->name);
+}
+
 int main(void) {
   const int few = few_shapes_();
   const shape3 *shapes = few ? few_ : shapes_;
@@ -417,6 +476,11 @@ int main(void) {
     if (strstr(k->name, "_pitched") != NULL) {
       check_pitched_(k);
       printf("%-22s %-5s %-9s the bits of dense rows\n", k->name, k->dtype, k->isa);
+      continue;
+    }
+    if (strstr(k->name, "_spaced") != NULL) {
+      check_spaced_(k);
+      printf("%-22s %-5s %-9s the bits of dense results\n", k->name, k->dtype, k->isa);
       continue;
     }
     if (strstr(k->name, "_transposed") != NULL) {

@@ -240,6 +240,48 @@ def test_inputs_with_the_axis_last_are_not_turned(device, stream, name, dtype, s
 
 
 @pytest.mark.parametrize(
+    ("shape", "dim", "out"),
+    [
+        pytest.param((300, 70), 0, (86, 1), id="rows apart"),
+        pytest.param((5, 40, 65), 1, (3300, 81, 1), id="several tensors"),
+        pytest.param((2, 33, 5, 24), 1, (4500, 130, 26, 1), id="runs within rows"),
+        pytest.param((33, 2, 48), 0, (48, 33 * 48, 1), id="axes in another order"),
+        pytest.param((4100, 64), 0, (80, 1), id="chunks"),
+    ],
+)
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_results_with_gaps_are_written_where_they_lie(device, stream, name, dtype, shape, dim, out):
+    span = 1 + sum((size - 1) * step for size, step in zip(shape, out, strict=True))
+    problem = {
+        "name": name, "shape": shape, "dim": dim, "dtype": dtype, "out_dtype": dtype,
+        "layouts": [layout("contiguous", shape)] * (1 if name in FORWARD else 2),
+        "out": Layout(shape, out, 0, span), "seed": 5,
+    }  # fmt: skip
+
+    with blocks(65536, 2):
+        (fused, plain), (chain,) = both_ways(device, stream, problem, separate(device, problem))
+    assert chain.whole is not None
+    assert chain.whole.kernel.endswith("_spaced")
+    assert fused == plain
+
+
+@pytest.mark.parametrize(
+    ("shape", "dim", "strides"),
+    [
+        pytest.param((300, 70), 0, (140, 2), id="gaps between elements"),
+        pytest.param((300, 12, 8), 0, (240, 20, 1), id="short runs"),
+        pytest.param((300, 4, 4, 16), 0, (1600, 400, 80, 1), id="runs two steps apart"),
+        pytest.param((300, 20), 0, (30, 1), id="few columns"),
+        pytest.param((2, 3, 40, 64), 2, (10000, 3300, 80, 1), id="tensors two steps apart"),
+    ],
+)
+def test_other_results_are_copied(device, shape, dim, strides):
+    tensors = [device.empty(shape), view_of(device, shape, strides)]
+    assert not any(chain.whole for chain in chains_of("Softmax", tensors, dim))
+
+
+@pytest.mark.parametrize(
     ("shape", "dim", "strides"),
     [
         pytest.param((300, 70), 0, (2, 600), id="gaps between elements"),
