@@ -9,6 +9,7 @@
 
 #include "aclpy_status.h"
 #include "context.h"
+#include "door.h"
 #include "failure.h"
 #include "graph.h"
 #include "marker.h"
@@ -96,6 +97,7 @@ static bool attach_(struct eng_graph *graph, struct eng_stream *stream) {
     eng_retain(&graph->head);
     stream->graph = graph;
     stream->branch = (uint32_t)branch;
+    eng_door_shut(stream);
     atomic_fetch_or(&stream->gate, ENG_GATE_CAPTURE);
   }
   pthread_mutex_unlock(&graph->lock);

@@ -6,6 +6,7 @@
 
 #include "aclpy_status.h"
 #include "capture.h"
+#include "door.h"
 #include "event.h"
 #include "failure.h"
 #include "mark.h"
@@ -23,7 +24,7 @@ static int32_t queue_(struct eng_stream *stream, struct eng_task *task, const ch
   if (status == ACLPY_ACL_SUCCESS && !run_now) return status;
   if (run_now) (void)eng_task_run(stream, task);
   eng_task_drop(task);
-  if (run_now) eng_stream_inline_done(stream);
+  if (run_now) eng_door_leave(stream);
   return status;
 }
 

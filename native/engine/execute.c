@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "aclpy_status.h"
+#include "door.h"
 #include "executor.h"
 #include "failure.h"
 #include "foreign.h"
@@ -65,10 +66,21 @@ static int32_t refuse_place_(const struct call_ *call, const char *argument, con
                     what, address == 0 ? "NULL" : place);
 }
 
+/* The allocation of the address, if the task holds it already: tensors are often parts of one. */
+static struct eng_memory *held_(struct eng_task *task, uintptr_t address) {
+  const eng_hold *holds = eng_task_holds(task);
+  for (uint32_t i = 0; i < task->n_holds; i++) {
+    struct eng_memory *memory = (struct eng_memory *)holds[i];
+    if (address - memory->base < memory->size) return memory;
+  }
+  return NULL;
+}
+
 /* Finds the allocation of [address, address + bytes) and lets the task hold it. */
 static int32_t check_range_(const struct call_ *call, const char *argument, const char *what, uintptr_t address,
                             uint64_t bytes) {
-  struct eng_memory *memory = address == 0 ? NULL : eng_memory_find(address);
+  struct eng_memory *held = held_(call->task, address), *memory = held;
+  if (memory == NULL && address != 0) memory = eng_memory_find(address);
   if (memory == NULL) return refuse_place_(call, argument, what, address);
   int32_t status = ACLPY_ACL_SUCCESS;
   if (memory->kind != ACLPY_MEMORY_DEVICE || (call->device >= 0 && memory->device != call->device)) {
@@ -85,6 +97,7 @@ static int32_t check_range_(const struct call_ *call, const char *argument, cons
                    "%s of %" PRIu64 " bytes at 0x%" PRIxPTR ", where an allocation of %zu bytes has %zu left", what,
                    bytes, address, memory->size, (size_t)(memory->size - (address - memory->base)));
   }
+  if (memory == held) return status;
   if (status == ACLPY_ACL_SUCCESS) {
     keep_(call->task, memory);
   } else {
@@ -194,17 +207,29 @@ static int32_t wrap_stream_status_(const struct call_ *call, int32_t inner) {
                     "status %" PRId32 ": %s", inner, why.got);
 }
 
-static int32_t launch_(const struct call_ *call, struct eng_stream *stream) {
-  const struct eng_plan *plan = call->plan;
-  bool here = plan->small || (plan->brief && aclpy_thread_count() == 1), run_now = false;
-  int32_t status = eng_stream_submit(stream, call->task, call->function, here ? &run_now : NULL);
-  if (status != ACLPY_ACL_SUCCESS) return wrap_stream_status_(call, status);
-  if (!run_now) return ACLPY_ACL_SUCCESS;
-  status = eng_task_run(stream, call->task);
+/* On the calling thread, which is inside the stream's door. The plan is the executor's meanwhile. */
+static void run_here_(const struct call_ *call, struct eng_stream *stream) {
+  int32_t status = eng_task_run(stream, call->task);
+  /* Like any task's failure, it shows at the next synchronise. */
   if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(stream, call->task, status);
-  eng_task_drop(call->task);
-  eng_stream_inline_done(stream);
-  return ACLPY_ACL_SUCCESS; /* like any task's failure, it shows at the next synchronise */
+  eng_task_let_go(call->task);
+  eng_door_leave(stream);
+}
+
+static int32_t launch_(const struct call_ *call, struct eng_stream *stream, bool here) {
+  bool run_now = false;
+  struct eng_plan *plan = call->executor->plan;
+  eng_retain(&plan->head); /* the queued task's */
+  int32_t status = eng_stream_submit(stream, call->task, call->function, here ? &run_now : NULL);
+  if (status == ACLPY_ACL_SUCCESS && !run_now) return status;
+  if (run_now) {
+    run_here_(call, stream);
+  } else {
+    status = wrap_stream_status_(call, status);
+    eng_task_let_go(call->task);
+  }
+  eng_release(&plan->head);
+  return status;
 }
 
 /* After the tensors, whose refusal says more. */
@@ -217,6 +242,30 @@ static int32_t check_device_(const struct call_ *call) {
                     call->device);
 }
 
+/* Small work may run on the calling thread. */
+static bool may_run_here_(const struct eng_plan *plan) {
+  return plan->small || (plan->brief && aclpy_thread_count() == 1);
+}
+
+static int32_t check_(const struct call_ *call) {
+  int32_t status = check_workspace_(call);
+  if (status == ACLPY_ACL_SUCCESS) status = check_tensors_(call);
+  return status == ACLPY_ACL_SUCCESS ? check_device_(call) : status;
+}
+
+/* On an idle stream, which needs neither a lock nor a reference. */
+static int32_t check_and_run_(struct call_ *call, struct eng_stream *stream) {
+  call->device = stream->device;
+  int32_t status = check_(call);
+  if (status == ACLPY_ACL_SUCCESS) {
+    run_here_(call, stream);
+  } else {
+    eng_task_let_go(call->task);
+    eng_door_leave(stream);
+  }
+  return status;
+}
+
 static int32_t check_and_launch_(struct call_ *call, aclpy_handle stream) {
   struct eng_task task;
   eng_task_init(&task, ENG_TASK_RUN, ENG_WORK_PLAN);
@@ -224,31 +273,54 @@ static int32_t check_and_launch_(struct call_ *call, aclpy_handle stream) {
   task.op = call->plan->op;
   task.u.plan.plan = call->executor->plan;
   task.u.plan.workspace = call->workspace;
-  eng_retain(&task.u.plan.plan->head);
   call->task = &task;
+  bool here = may_run_here_(call->plan);
+  struct eng_stream *found = here ? eng_door_enter(stream) : NULL;
+  if (found != NULL) return check_and_run_(call, found);
   int32_t stream_status = ACLPY_ACL_SUCCESS;
-  struct eng_stream *found = eng_stream_resolve(0, stream, call->function, &stream_status);
+  found = eng_stream_resolve(0, stream, call->function, &stream_status);
   aclpy_error stream_error;
   if (found == NULL) stream_error = *aclpy_error_last();
   call->device = found == NULL ? -1 : found->device;
-  int32_t status = check_workspace_(call);
-  if (status == ACLPY_ACL_SUCCESS) status = check_tensors_(call);
-  if (status == ACLPY_ACL_SUCCESS) status = check_device_(call);
+  int32_t status = check_(call);
   if (status == ACLPY_ACL_SUCCESS && found == NULL) {
     (void)eng_error_keep(&stream_error);
     status = wrap_stream_status_(call, stream_status);
   }
   if (status == ACLPY_ACL_SUCCESS) {
-    status = launch_(call, found);
-    if (status != ACLPY_ACL_SUCCESS) eng_task_drop(&task);
+    status = launch_(call, found, here);
   } else {
-    eng_task_drop(&task);
+    eng_task_let_go(&task);
   }
   if (found != NULL) eng_release(&found->head);
   return status;
 }
 
 /* ---- the executor's life ---- */
+
+static void note_run_(const struct call_ *call) {
+  if ((call->plan->flags & ACLPY_PLAN_VENDOR_CACHEABLE) != 0 && !call->executor->cache_hit) {
+    eng_vendor_cache_put(call->plan->handle);
+  }
+}
+
+static int32_t check_operator_and_run_(struct call_ *call, aclpy_handle stream) {
+  int32_t status = check_operator_(call);
+  /* An empty plan launches nothing, so there is nothing to check either. */
+  return status == ACLPY_ACL_SUCCESS && call->plan->n_steps > 0 ? check_and_launch_(call, stream) : status;
+}
+
+/* An executor that was taken: it cannot be repeated, and nobody else knows it. */
+static int32_t run_taken_(struct call_ *call, aclpy_handle stream) {
+  int32_t status = check_operator_and_run_(call, stream);
+  if (status != ACLPY_ACL_SUCCESS) {
+    eng_handle_put_back(&call->executor->head);
+    return status;
+  }
+  note_run_(call);
+  eng_handle_finish(&call->executor->head);
+  return status;
+}
 
 static int32_t run_(struct call_ *call, aclpy_handle stream) {
   struct eng_executor *executor = call->executor;
@@ -258,17 +330,13 @@ static int32_t run_(struct call_ *call, aclpy_handle stream) {
                       "an executor that nobody else is running", "plan again or make it repeatable",
                       "an executor that another thread is running");
   }
-  int32_t status = check_operator_(call);
-  /* An empty plan launches nothing, so there is nothing to check either. */
-  if (status == ACLPY_ACL_SUCCESS && call->plan->n_steps > 0) status = check_and_launch_(call, stream);
+  int32_t status = check_operator_and_run_(call, stream);
   if (call->repeatable) return status;
   if (status != ACLPY_ACL_SUCCESS) {
     atomic_store(&executor->running, false);
     return status;
   }
-  if ((call->plan->flags & ACLPY_PLAN_VENDOR_CACHEABLE) != 0 && !executor->cache_hit) {
-    eng_vendor_cache_put(call->plan->handle);
-  }
+  note_run_(call);
   if (eng_handle_close(ENG_EXECUTOR, executor->handle, true) != NULL) eng_release(&executor->head);
   return status;
 }
@@ -287,7 +355,8 @@ int32_t aclpy_execute(uint32_t op, uintptr_t workspace, uint64_t workspace_size,
     return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_NULLPTR, function, "workspace", "an address of that many bytes",
                       "plan again: the executor is gone", "NULL with size %" PRIu64, workspace_size);
   }
-  struct eng_executor *found = eng_handle_acquire(ENG_EXECUTOR, executor);
+  struct eng_executor *taken = eng_handle_take(ENG_EXECUTOR, executor);
+  struct eng_executor *found = taken != NULL ? taken : eng_handle_acquire(ENG_EXECUTOR, executor);
   if (found == NULL) return refuse_consumed_(function, executor);
   struct call_ call = {.function = function,
                        .op = op,
@@ -295,6 +364,7 @@ int32_t aclpy_execute(uint32_t op, uintptr_t workspace, uint64_t workspace_size,
                        .workspace_size = workspace_size,
                        .executor = found,
                        .plan = found->plan};
+  if (taken != NULL) return run_taken_(&call, stream);
   int32_t status = run_(&call, stream);
   eng_release(&found->head);
   return status;

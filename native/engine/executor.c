@@ -32,11 +32,20 @@ static int32_t no_memory_(const char *function) {
                     "free memory and try again", "no memory for an executor");
 }
 
+/* The address of a live tensor, without a reference: enough for a hit, which never asks again. */
+static bool read_address_(aclpy_handle tensor, uintptr_t *address) {
+  const _Atomic uint64_t *note = eng_handle_peek(ENG_TENSOR, tensor);
+  if (note == NULL) return false;
+  *address = (uintptr_t)atomic_load_explicit(note, memory_order_acquire);
+  return eng_handle_lives(ENG_TENSOR, tensor);
+}
+
 static int32_t bind_(struct eng_executor *executor, const struct eng_plan *plan, int32_t slot, aclpy_handle handle) {
   struct eng_binding *binding = &executor->binding[slot];
   binding->tensor = NULL;
   binding->captured = 0;
   if (handle == 0 && (plan->slots[slot].flags & ACLPY_SLOT_UNUSED) != 0) return ACLPY_ACL_SUCCESS;
+  if (executor->cache_hit && read_address_(handle, &binding->captured)) return ACLPY_ACL_SUCCESS;
   binding->tensor = eng_handle_acquire(ENG_TENSOR, handle);
   if (binding->tensor == NULL) return eng_tensor_refuse(handle, eng_operator_name(plan->op), plan->slots[slot].name);
   binding->captured = eng_tensor_address(binding->tensor);
@@ -55,6 +64,7 @@ static int32_t create_(struct eng_plan *plan, const aclpy_handle *tensors, aclpy
   executor->plan = plan;
   atomic_init(&executor->repeatable, false);
   atomic_init(&executor->running, false);
+  executor->cache_hit = (plan->flags & ACLPY_PLAN_VENDOR_CACHEABLE) != 0 && eng_vendor_cache_has(plan->handle);
   for (int32_t slot = 0; slot < plan->n_slots; slot++) {
     int32_t status = bind_(executor, plan, slot, tensors[slot]);
     if (status != ACLPY_ACL_SUCCESS) {
@@ -62,7 +72,6 @@ static int32_t create_(struct eng_plan *plan, const aclpy_handle *tensors, aclpy
       return status;
     }
   }
-  executor->cache_hit = (plan->flags & ACLPY_PLAN_VENDOR_CACHEABLE) != 0 && eng_vendor_cache_has(plan->handle);
   if (!eng_handle_open(ENG_EXECUTOR, &executor->head, &executor->handle)) {
     free_(executor, plan->n_slots);
     return no_memory_(function);
@@ -145,6 +154,7 @@ static int32_t make_repeatable_(struct eng_executor *executor, const char *funct
                       "%s", why);
   }
   atomic_store(&executor->repeatable, true);
+  eng_handle_share(&executor->head); /* it can run twice at once */
   eng_vendor_cache_remove(executor->plan->handle);
   return ACLPY_ACL_SUCCESS;
 }
@@ -197,7 +207,7 @@ int32_t aclpy_executor_set_address(aclpy_handle executor, size_t index, aclpy_ha
   }
   struct eng_tensor *found = eng_handle_acquire(ENG_TENSOR, tensor);
   if (found == NULL) return eng_tensor_refuse(tensor, function, "tensor");
-  atomic_store(&found->address, address); /* kept even when the executor turns out to be none */
+  eng_tensor_place(found, address); /* kept even when the executor turns out to be none */
   eng_release(&found->head);
   int32_t status = ACLPY_ACL_SUCCESS;
   struct eng_executor *known = find_(executor, function, &status);

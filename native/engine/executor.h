@@ -13,7 +13,7 @@
 #include "tensor.h"
 
 struct eng_binding {
-  struct eng_tensor *tensor; /* NULL only for unused slots */
+  struct eng_tensor *tensor; /* NULL for unused slots, and for those of a cache hit */
   uintptr_t captured;        /* its address in phase 1 */
 };
 

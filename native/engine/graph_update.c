@@ -6,6 +6,7 @@
 
 #include "aclpy_status.h"
 #include "capture.h"
+#include "door.h"
 #include "failure.h"
 #include "fault.h"
 #include "graph.h"
@@ -162,6 +163,7 @@ static int32_t open_(struct eng_stream *stream, const struct group_ *group, cons
   bool free = stream->update == NULL;
   if (free) {
     stream->update = update;
+    eng_door_shut(stream);
     atomic_fetch_or(&stream->gate, ENG_GATE_UPDATE);
   }
   pthread_mutex_unlock(&stream->lock);

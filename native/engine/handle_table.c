@@ -8,14 +8,21 @@
 #include <stdlib.h>
 
 #include "fault.h"
+#include "thread.h"
 
 enum { FIRST_CHUNK = 1024, FIRST_CHUNK_BITS = 10, CHUNKS = 22, GENERATION_BITS = 24, HISTORY_BITS = 64 };
 #define LAST_GENERATION ((UINT32_C(1) << GENERATION_BITS) - 1)
 #define NO_SLOT UINT32_MAX
+/* Marks: the handle that this generation would have is not given out yet, while the object of the last one lives; the
+ * object cannot be taken. */
+#define CLOSED (UINT64_C(1) << 31)
+#define SHARED (UINT64_C(1) << 30)
+#define REFERENCES (SHARED - 1)
 
 struct slot_ {
-  _Atomic uint64_t word;    /* generation << 32 | references */
+  _Atomic uint64_t word;    /* generation << 32 | marks | references */
   _Atomic uint64_t history; /* bit i: how the (i+1)-th last generation ended, 1 = consumed */
+  _Atomic uint64_t note;
   struct eng_object *object;
   uint32_t next_free;
 };
@@ -25,10 +32,10 @@ struct table_ {
   uint32_t free_head;
   uint32_t used; /* slots ever handed out */
   struct slot_ *_Atomic chunks[CHUNKS];
-  _Atomic int64_t open;
 };
 
-#define EMPTY_TABLE {.lock = PTHREAD_MUTEX_INITIALIZER, .free_head = NO_SLOT}
+#define EMPTY_TABLE \
+  { .lock = PTHREAD_MUTEX_INITIALIZER, .free_head = NO_SLOT }
 static struct table_ tables_[ENG_KINDS] = {
     [ENG_CONTEXT] = EMPTY_TABLE,       [ENG_STREAM] = EMPTY_TABLE, [ENG_EVENT] = EMPTY_TABLE,
     [ENG_TENSOR] = EMPTY_TABLE,        [ENG_PLAN] = EMPTY_TABLE,   [ENG_EXECUTOR] = EMPTY_TABLE,
@@ -55,7 +62,8 @@ static void (*const dispose_[ENG_KINDS])(void *) = {
     [ENG_ALLOCATOR] = eng_allocator_dispose,
 };
 
-static inline uint32_t references_(uint64_t word) { return (uint32_t)word; }
+static inline uint32_t references_(uint64_t word) { return (uint32_t)(word & REFERENCES); }
+static inline bool open_(uint64_t word) { return (word & CLOSED) == 0 && references_(word) != 0; }
 static inline uint32_t generation_(uint64_t word) { return (uint32_t)(word >> 32); }
 static inline uint64_t word_(uint32_t generation, uint32_t references) {
   return (uint64_t)generation << 32 | references;
@@ -99,19 +107,33 @@ static struct slot_ *take_slot_(struct table_ *table, uint32_t *index) {
   return slot;
 }
 
-bool eng_handle_open(enum eng_kind kind, struct eng_object *object, aclpy_handle *handle) {
+static struct slot_ *free_slot_(enum eng_kind kind, uint32_t *index) {
   struct table_ *table = &tables_[kind];
-  uint32_t index = 0;
+  struct eng_kept_slots *kept = &eng_self()->executor_slots;
+  if (kind == ENG_EXECUTOR && kept->n > 0) {
+    *index = kept->slot[--kept->n];
+    return slot_at_(table, *index);
+  }
   pthread_mutex_lock(&table->lock);
-  struct slot_ *slot = take_slot_(table, &index);
+  struct slot_ *slot = take_slot_(table, index);
   pthread_mutex_unlock(&table->lock);
+  return slot;
+}
+
+bool eng_handle_open(enum eng_kind kind, struct eng_object *object, aclpy_handle *handle) {
+  return eng_handle_open_noted(kind, object, 0, handle);
+}
+
+bool eng_handle_open_noted(enum eng_kind kind, struct eng_object *object, uint64_t note, aclpy_handle *handle) {
+  uint32_t index = 0;
+  struct slot_ *slot = free_slot_(kind, &index);
   if (slot == NULL) return false;
   object->kind = (uint32_t)kind;
   object->slot = index;
   slot->object = object;
   uint32_t generation = generation_(atomic_load_explicit(&slot->word, memory_order_relaxed));
   *handle = (uint64_t)kind << 56 | (uint64_t)generation << 32 | index;
-  atomic_fetch_add_explicit(&table->open, 1, memory_order_relaxed);
+  atomic_store_explicit(&slot->note, note, memory_order_release);
   atomic_store_explicit(&slot->word, word_(generation, 1), memory_order_release);
   return true;
 }
@@ -121,7 +143,7 @@ void *eng_handle_acquire(enum eng_kind kind, aclpy_handle handle) {
   struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
   if (slot == NULL) return NULL;
   uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
-  while (generation_(word) == generation && references_(word) != 0) {
+  while (generation_(word) == generation && open_(word)) {
     if (atomic_compare_exchange_weak_explicit(&slot->word, &word, word + 1, memory_order_acq_rel,
                                               memory_order_acquire)) {
       return slot->object;
@@ -130,17 +152,20 @@ void *eng_handle_acquire(enum eng_kind kind, aclpy_handle handle) {
   return NULL;
 }
 
+static void remember_(struct slot_ *slot, bool consumed) {
+  uint64_t history = atomic_load_explicit(&slot->history, memory_order_relaxed);
+  atomic_store_explicit(&slot->history, history << 1 | (consumed ? 1 : 0), memory_order_relaxed);
+}
+
 void *eng_handle_close(enum eng_kind kind, aclpy_handle handle, bool consumed) {
   uint32_t generation;
   struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
   if (slot == NULL) return NULL;
   uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
-  while (generation_(word) == generation && references_(word) != 0) {
-    uint64_t closed = word_(generation + 1, references_(word));
+  while (generation_(word) == generation && open_(word)) {
+    uint64_t closed = word_(generation + 1, references_(word)) | CLOSED;
     if (atomic_compare_exchange_weak_explicit(&slot->word, &word, closed, memory_order_acq_rel, memory_order_acquire)) {
-      uint64_t history = atomic_load_explicit(&slot->history, memory_order_relaxed);
-      atomic_store_explicit(&slot->history, history << 1 | (consumed ? 1 : 0), memory_order_relaxed);
-      atomic_fetch_sub_explicit(&tables_[kind].open, 1, memory_order_relaxed);
+      remember_(slot, consumed);
       return slot->object;
     }
   }
@@ -151,18 +176,103 @@ void eng_retain(struct eng_object *object) {
   atomic_fetch_add_explicit(&slot_at_(&tables_[object->kind], object->slot)->word, 1, memory_order_relaxed);
 }
 
+static void list_free_(struct table_ *table, const uint32_t *indexes, uint32_t n) {
+  pthread_mutex_lock(&table->lock);
+  for (uint32_t i = 0; i < n; i++) {
+    slot_at_(table, indexes[i])->next_free = table->free_head;
+    table->free_head = indexes[i];
+  }
+  pthread_mutex_unlock(&table->lock);
+}
+
+/* Nobody has the slot any more, whose generation is that one. */
+static void free_slot_of_(uint32_t kind, uint32_t index, uint32_t generation) {
+  if (generation > LAST_GENERATION) return; /* retired */
+  struct eng_kept_slots *kept = &eng_self()->executor_slots;
+  if (kind == ENG_EXECUTOR && kept->n < ENG_KEPT_SLOTS) {
+    eng_thread_attach();
+    kept->slot[kept->n++] = index;
+  } else {
+    list_free_(&tables_[kind], &index, 1);
+  }
+}
+
+void eng_handle_give_back(struct eng_kept_slots *kept) {
+  list_free_(&tables_[ENG_EXECUTOR], kept->slot, kept->n);
+  kept->n = 0;
+}
+
 void eng_release(struct eng_object *object) {
-  struct table_ *table = &tables_[object->kind];
-  uint32_t index = object->slot;
-  struct slot_ *slot = slot_at_(table, index);
+  uint32_t kind = object->kind, index = object->slot;
+  struct slot_ *slot = slot_at_(&tables_[kind], index);
   uint64_t before = atomic_fetch_sub_explicit(&slot->word, 1, memory_order_acq_rel);
   if (references_(before) != 1) return;
-  dispose_[object->kind](object);
-  if (generation_(before) > LAST_GENERATION) return; /* retired */
-  pthread_mutex_lock(&table->lock);
-  slot->next_free = table->free_head;
-  table->free_head = index;
-  pthread_mutex_unlock(&table->lock);
+  dispose_[kind](object);
+  free_slot_of_(kind, index, generation_(before));
+}
+
+/* ---- the note ---- */
+
+_Atomic uint64_t *eng_handle_note(const struct eng_object *object) {
+  return &slot_at_(&tables_[object->kind], object->slot)->note;
+}
+
+static bool lives_(const struct slot_ *slot, uint32_t generation) {
+  uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
+  return generation_(word) == generation && open_(word);
+}
+
+_Atomic uint64_t *eng_handle_peek(enum eng_kind kind, aclpy_handle handle) {
+  uint32_t generation;
+  struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
+  return slot != NULL && lives_(slot, generation) ? &slot->note : NULL;
+}
+
+bool eng_handle_lives(enum eng_kind kind, aclpy_handle handle) {
+  uint32_t generation;
+  const struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
+  return slot != NULL && lives_(slot, generation);
+}
+
+void *eng_handle_holder(enum eng_kind kind, aclpy_handle handle) {
+  return slot_at_(&tables_[kind], (uint32_t)handle)->object;
+}
+
+/* ---- taking ---- */
+
+void *eng_handle_take(enum eng_kind kind, aclpy_handle handle) {
+  uint32_t generation;
+  struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
+  if (slot == NULL) return NULL;
+  uint64_t alone = word_(generation, 1);
+  if (!atomic_compare_exchange_strong_explicit(&slot->word, &alone, word_(generation + 1, 1) | CLOSED,
+                                               memory_order_acq_rel, memory_order_relaxed)) {
+    return NULL;
+  }
+  remember_(slot, true);
+  return slot->object;
+}
+
+/* Until here nobody else could do anything with the slot: the old handle is dead and the next one closed. */
+void eng_handle_put_back(struct eng_object *object) {
+  struct slot_ *slot = slot_at_(&tables_[object->kind], object->slot);
+  uint64_t history = atomic_load_explicit(&slot->history, memory_order_relaxed);
+  atomic_store_explicit(&slot->history, history >> 1, memory_order_relaxed);
+  uint32_t generation = generation_(atomic_load_explicit(&slot->word, memory_order_relaxed)) - 1;
+  atomic_store_explicit(&slot->word, word_(generation, 1), memory_order_release);
+}
+
+void eng_handle_finish(struct eng_object *object) {
+  uint32_t kind = object->kind, index = object->slot;
+  struct slot_ *slot = slot_at_(&tables_[kind], index);
+  uint32_t generation = generation_(atomic_load_explicit(&slot->word, memory_order_relaxed));
+  dispose_[kind](object);
+  atomic_store_explicit(&slot->word, word_(generation, 0), memory_order_release);
+  free_slot_of_(kind, index, generation);
+}
+
+void eng_handle_share(struct eng_object *object) {
+  atomic_fetch_or_explicit(&slot_at_(&tables_[object->kind], object->slot)->word, SHARED, memory_order_relaxed);
 }
 
 enum eng_past eng_handle_past(enum eng_kind kind, aclpy_handle handle) {
@@ -172,7 +282,7 @@ enum eng_past eng_handle_past(enum eng_kind kind, aclpy_handle handle) {
   uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
   uint32_t now = generation_(word);
   if (generation > now) return ENG_PAST_NEVER;
-  if (generation == now) return references_(word) != 0 ? ENG_PAST_LIVE : ENG_PAST_NEVER;
+  if (generation == now) return open_(word) ? ENG_PAST_LIVE : ENG_PAST_NEVER;
   uint32_t back = now - generation - 1;
   if (back >= HISTORY_BITS) return ENG_PAST_GONE;
   uint64_t history = atomic_load_explicit(&slot->history, memory_order_relaxed);
@@ -195,13 +305,26 @@ const char *eng_handle_past_text(enum eng_kind kind, aclpy_handle handle) {
   }
 }
 
-int64_t eng_handle_open_count(enum eng_kind kind) { return atomic_load(&tables_[kind].open); }
-
-void eng_handle_each(enum eng_kind kind, void (*visit)(void *object, void *arg), void *arg) {
-  struct table_ *table = &tables_[kind];
+static uint32_t used_(struct table_ *table) {
   pthread_mutex_lock(&table->lock);
   uint32_t used = table->used;
   pthread_mutex_unlock(&table->lock);
+  return used;
+}
+
+/* Counted when somebody asks, which is seldom, instead of twice in every object's life. */
+int64_t eng_handle_open_count(enum eng_kind kind) {
+  struct table_ *table = &tables_[kind];
+  int64_t count = 0;
+  for (uint32_t used = used_(table), index = 0; index < used; index++) {
+    count += open_(atomic_load_explicit(&slot_at_(table, index)->word, memory_order_relaxed));
+  }
+  return count;
+}
+
+void eng_handle_each(enum eng_kind kind, void (*visit)(void *object, void *arg), void *arg) {
+  struct table_ *table = &tables_[kind];
+  uint32_t used = used_(table);
   for (uint32_t index = 0; index < used; index++) {
     uint64_t word = atomic_load_explicit(&slot_at_(table, index)->word, memory_order_acquire);
     aclpy_handle handle = (uint64_t)kind << 56 | (uint64_t)generation_(word) << 32 | index;
@@ -228,10 +351,10 @@ static void forget_(struct table_ *table) {
     slot->next_free = table->free_head;
     table->free_head = index;
   }
-  atomic_store(&table->open, 0);
 }
 
 void eng_handle_after_fork(bool child) {
+  if (child) eng_self()->executor_slots.n = 0; /* they are in the list of free ones again */
   for (int kind = ENG_KINDS - 1; kind >= 1; kind--) {
     if (child) {
       pthread_mutex_init(&tables_[kind].lock, NULL);

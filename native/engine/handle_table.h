@@ -5,10 +5,14 @@
  * Closing moves the generation on, so the handle is dead at once, while the object lives until its last reference
  * goes. Looking up takes no lock: one compare-and-swap checks the generation and takes a reference together. Slots are
  * never given back to the system, and a slot whose generations are used up is retired, so a dead handle stays dead.
+ *
+ * Locked instructions are most of what a short call costs, so there are ways round them: a slot's note, which is read
+ * without a reference; an executor that nobody else holds, which is taken as a whole; free slots that a thread keeps.
  */
 #ifndef ACLPY_ENGINE_HANDLE_TABLE_H
 #define ACLPY_ENGINE_HANDLE_TABLE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -44,6 +48,8 @@ enum eng_past { ENG_PAST_LIVE, ENG_PAST_NEVER, ENG_PAST_DESTROYED, ENG_PAST_CONS
 
 /* False: no memory; the object is untouched. */
 bool eng_handle_open(enum eng_kind kind, struct eng_object *object, aclpy_handle *handle);
+/* The same with a first note, which is there before the handle is. */
+bool eng_handle_open_noted(enum eng_kind kind, struct eng_object *object, uint64_t note, aclpy_handle *handle);
 /* The object with one more reference, or NULL for anything that is not a live handle of this kind. */
 void *eng_handle_acquire(enum eng_kind kind, aclpy_handle handle);
 /* Ends the handle. The caller gets the handle's own reference; NULL when somebody else was first. */
@@ -54,6 +60,36 @@ const char *eng_handle_past_text(enum eng_kind kind, aclpy_handle handle);
 
 void eng_retain(struct eng_object *object);
 void eng_release(struct eng_object *object);
+
+/* ---- the note: a word of the slot, which stays when the object goes ---- */
+
+_Atomic uint64_t *eng_handle_note(const struct eng_object *object);
+/* The note of a live handle's slot, or NULL. What is read there counts only while eng_handle_lives says so afterwards.
+ */
+_Atomic uint64_t *eng_handle_peek(enum eng_kind kind, aclpy_handle handle);
+bool eng_handle_lives(enum eng_kind kind, aclpy_handle handle);
+/* Whoever has the slot now; for those who know by the note that it has somebody who stays. */
+void *eng_handle_holder(enum eng_kind kind, aclpy_handle handle);
+
+/* ---- taking an object that nobody else holds ---- */
+
+/* Ends the handle as eng_handle_close with `consumed` does, if its own reference is the only one and it may be taken:
+ * then the object is the caller's alone. NULL otherwise, which says nothing about the handle. */
+void *eng_handle_take(enum eng_kind kind, aclpy_handle handle);
+/* The handle is as it was before. */
+void eng_handle_put_back(struct eng_object *object);
+/* Disposes of a taken object. */
+void eng_handle_finish(struct eng_object *object);
+/* From now on it cannot be taken. */
+void eng_handle_share(struct eng_object *object);
+
+/* Free slots that a thread keeps; it gives them back when it ends. */
+enum { ENG_KEPT_SLOTS = 32 };
+struct eng_kept_slots {
+  uint32_t n;
+  uint32_t slot[ENG_KEPT_SLOTS];
+};
+void eng_handle_give_back(struct eng_kept_slots *kept);
 
 int64_t eng_handle_open_count(enum eng_kind kind);
 /* Calls `visit` for every open object of the kind, with a reference held meanwhile. */

@@ -9,6 +9,7 @@
 #include "aclpy_status.h"
 #include "capture.h"
 #include "context.h"
+#include "door.h"
 #include "failure.h"
 #include "marker.h"
 #include "steer.h"
@@ -144,6 +145,7 @@ static int32_t bind_as_(struct eng_graph *graph, struct eng_stream *stream, bool
   eng_retain(&graph->head);
   stream->graph = graph;
   stream->branch = (uint32_t)branch;
+  eng_door_shut(stream);
   atomic_fetch_or(&stream->gate, ENG_GATE_CAPTURE | ENG_GATE_MODEL);
   return ACLPY_ACL_SUCCESS;
 }

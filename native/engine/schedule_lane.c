@@ -10,6 +10,7 @@
 #include "bell.h"
 #include "bench.h"
 #include "context.h"
+#include "door.h"
 #include "fault.h"
 #include "schedule_lane.h"
 #include "stream.h"
@@ -102,6 +103,7 @@ static bool idle_(struct eng_stream *stream) {
 
 void eng_schedule_adopt(struct eng_stream *stream) {
   pthread_mutex_lock(&stream->lock);
+  eng_door_shut(stream);
   while (stream->lane == NULL && stream->worker_running && idle_(stream)) { /* it is on its way to sleep */
     pthread_mutex_unlock(&stream->lock);
     sched_yield();

@@ -11,6 +11,7 @@
 #include "callback.h"
 #include "capture.h"
 #include "context.h"
+#include "door.h"
 #include "failure.h"
 #include "fault.h"
 #include "foreign.h"
@@ -25,7 +26,9 @@ static bool init_(struct eng_stream *stream) {
   eng_parker_init(&stream->parker);
   atomic_store(&stream->next_target, UINT64_MAX);
   stream->id = atomic_fetch_add(&ids_, 1) + 1;
-  return eng_handle_open(ENG_STREAM, &stream->head, &stream->handle);
+  if (!eng_handle_open_noted(ENG_STREAM, &stream->head, ENG_DOOR_SHUT, &stream->handle)) return false;
+  stream->door = eng_handle_note(&stream->head);
+  return true;
 }
 
 static unsigned gate_of_flags_(uint32_t flags) {
@@ -94,6 +97,7 @@ void eng_stream_dispose(void *object) {
 /* Refuses further tasks; an idle worker learns that it can end. True when there is a worker. */
 static bool close_(struct eng_stream *stream, bool released) {
   pthread_mutex_lock(&stream->lock);
+  eng_door_shut(stream);
   stream->closing = true;
   atomic_fetch_or(&stream->gate, ENG_GATE_CLOSED);
   stream->released = released;

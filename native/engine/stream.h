@@ -28,6 +28,8 @@ enum { ENG_STREAM_PERSISTENT = 0x04, ENG_STREAM_DEVICE_USE_ONLY = 0x20 }; /* of 
 
 enum { ENG_CORE_KINDS = 2 }; /* cube, vector */
 
+enum { ENG_DOOR_BUSY = 1u << 0, ENG_DOOR_SHUT = 1u << 1 };
+
 enum eng_gate {
   ENG_GATE_CLOSED = 1u << 0,     /* being destroyed */
   ENG_GATE_CAPTURE = 1u << 1,    /* tasks go into `graph` */
@@ -55,11 +57,12 @@ struct eng_stream {
   uint64_t id;                        /* grows with creation */
   struct eng_stream *previous, *next; /* the context's list, under the context's lock */
 
+  _Atomic uint64_t *door;     /* of ENG_DOOR_*; beside the handle (door.h) */
   pthread_mutex_t lock;       /* everything down to `failure`, unless noted */
   struct eng_queue queue;     /* the reader's side belongs to the worker, or to whom it is lent */
   uint64_t queued;            /* tasks ever put into the queue */
   _Atomic uint64_t visible;   /* of these, how many the worker may take; behind `queued` during an inline run */
-  _Atomic uint64_t submitted; /* tasks ever accepted, inline ones included */
+  _Atomic uint64_t submitted; /* tasks ever accepted, with those inline ones that somebody met (door.h) */
   _Atomic uint64_t completed; /* of these, how many have run */
   bool inline_busy;           /* a submitter is running a task itself */
   bool closing;               /* takes no more tasks */
@@ -142,9 +145,8 @@ static inline bool eng_stream_interrupted(struct eng_stream *stream) {
 /* ---- submitting: the one door for every task ---- */
 
 /* Queues a copy of the task, or, when `run_now` is given and the stream is completely empty, sets *run_now: the caller
- * then runs the task itself and calls eng_stream_inline_done. On failure the task stays the caller's. */
+ * then runs the task itself and leaves by eng_door_leave. On failure the task stays the caller's. */
 int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task, const char *function, bool *run_now);
-void eng_stream_inline_done(struct eng_stream *stream);
 /* Several tasks, with nothing of another thread in between; all of them or none. At most ENG_SUBMIT_MOST. */
 enum { ENG_SUBMIT_MOST = 128 };
 int32_t eng_stream_submit_all(struct eng_stream *stream, const struct eng_task *tasks, uint32_t n,
@@ -165,8 +167,12 @@ int32_t eng_stream_check_captured(struct eng_stream *stream, const char *functio
 /* Before pageable memory is copied at once instead of in the stream: refuses during captures, then synchronises. */
 int32_t eng_stream_settle(struct eng_stream *stream, const char *function);
 void eng_stream_wake_waiters(struct eng_stream *stream);
+/* Somebody is inside the door who is not counted as a task. Looked at before the counters are. */
+static inline bool eng_door_busy(const struct eng_stream *stream) {
+  return (atomic_load_explicit(stream->door, memory_order_acquire) & ENG_DOOR_BUSY) != 0;
+}
 static inline bool eng_stream_empty(struct eng_stream *stream) {
-  return atomic_load(&stream->completed) == atomic_load(&stream->submitted);
+  return !eng_door_busy(stream) && atomic_load(&stream->completed) == atomic_load(&stream->submitted);
 }
 /* Keeps the failure of `task`: for the stream's next synchronise and for the allocations the task touches. */
 void eng_stream_fail(struct eng_stream *stream, struct eng_task *task, int32_t status);

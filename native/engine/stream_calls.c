@@ -7,6 +7,7 @@
 #include "bench.h"
 #include "callback.h"
 #include "context.h"
+#include "door.h"
 #include "failure.h"
 #include "model.h"
 #include "schedule.h"
@@ -140,6 +141,7 @@ int32_t aclpy_stream_synchronize(aclpy_handle ctx, aclpy_handle stream) {
 
 /* The failure is looked at last: it is set before its task counts as completed. */
 int32_t aclpy_stream_is_quiet(aclpy_handle stream) {
+  if (!eng_stopping() && eng_door_quiet(stream)) return 1;
   struct eng_stream *found = eng_stopping() ? NULL : eng_handle_acquire(ENG_STREAM, stream);
   if (found == NULL) return 0;
   bool quiet = atomic_load_explicit(&found->gate, memory_order_relaxed) == 0 &&

@@ -7,6 +7,7 @@
 
 #include "aclpy_status.h"
 #include "context.h"
+#include "door.h"
 #include "failure.h"
 #include "lot.h"
 #include "schedule.h"
@@ -99,6 +100,7 @@ static void keep_abort_(struct eng_stream *stream) {
   struct eng_failure *failure = eng_failure_new(ACLPY_ACL_ERROR_RT_STREAM_ABORT, 0, NULL);
   aclpy_error_clear();
   pthread_mutex_lock(&stream->lock);
+  eng_door_shut(stream);
   struct eng_failure *old = stream->failure;
   stream->failure = failure;
   atomic_store(&stream->failed, true);
@@ -145,6 +147,7 @@ void eng_context_stop(struct eng_context *context, struct eng_failure *failure) 
   if (first) context->stopped = eng_failure_share(failure);
   for (struct eng_stream *stream = context->first; first && stream != NULL; stream = stream->next) {
     atomic_fetch_or(&stream->gate, ENG_GATE_STOPPED);
+    eng_door_bolt(stream);
     atomic_store(&stream->discard_until, UINT64_MAX);
   }
   pthread_mutex_unlock(&context->lock);

@@ -3,6 +3,7 @@
  */
 #include "aclpy_status.h"
 #include "bench.h"
+#include "door.h"
 #include "failure.h"
 #include "foreign.h"
 #include "graph.h"
@@ -60,6 +61,7 @@ int32_t eng_stream_submit_all(struct eng_stream *stream, const struct eng_task *
   unsigned bench = eng_bench();
   if (bench != 0) eng_bench_before_submit(stream, bench);
   pthread_mutex_lock(&stream->lock);
+  eng_door_shut(stream);
   bool gated = atomic_load_explicit(&stream->gate, memory_order_relaxed) != 0;
   if (eng_stopping()) {
     status = eng_fail_stopped(function);
@@ -104,17 +106,20 @@ int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task
   struct eng_task *launch = NULL;
   uint64_t number = 0;
   unsigned bench = eng_bench();
+  if (run_now != NULL && eng_door_try(stream)) {
+    *run_now = true;
+    return status;
+  }
   if (bench != 0) eng_bench_before_submit(stream, bench);
   pthread_mutex_lock(&stream->lock);
+  eng_door_shut(stream);
   if (eng_stopping()) {
     status = eng_fail_stopped(function);
   } else if (atomic_load_explicit(&stream->gate, memory_order_relaxed) != 0) {
     status = take_elsewhere_(stream, task, function); /* captured tasks are seen when they are replayed */
   } else if (run_now != NULL && may_run_inline_(stream, bench)) {
-    stream->inline_busy = true;
     *run_now = true;
-    atomic_store_explicit(&stream->submitted, atomic_load_explicit(&stream->submitted, memory_order_relaxed) + 1,
-                          memory_order_release);
+    eng_door_reopen(stream);
   } else {
     status = stream->foreign ? put_foreign_(stream, task, function, &wake, &launch)
                              : put_(stream, task, function, &wake, NULL);
@@ -127,23 +132,4 @@ int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task
   if (wake) eng_watch_or_wake(stream);
   if (bench != 0 && queued) eng_bench_after_submit(stream, bench);
   return status;
-}
-
-void eng_stream_inline_done(struct eng_stream *stream) {
-  pthread_mutex_lock(&stream->lock);
-  stream->inline_busy = false;
-  uint64_t completed = atomic_fetch_add(&stream->completed, 1) + 1;
-  bool wake = false;
-  if (stream->queued != atomic_load_explicit(&stream->visible, memory_order_relaxed)) {
-    atomic_store_explicit(&stream->visible, stream->queued, memory_order_release);
-    wake = stream->worker_sleeping;
-    stream->worker_sleeping = false;
-  } else if (stream->closing && stream->worker_sleeping) {
-    wake = true; /* it was only waiting for us */
-    stream->worker_sleeping = false;
-  }
-  bool waited_for = completed >= atomic_load(&stream->next_target);
-  pthread_mutex_unlock(&stream->lock);
-  if (wake) eng_unpark(&stream->parker);
-  if (waited_for) eng_stream_wake_waiters(stream);
 }

@@ -5,6 +5,7 @@
 #include "bench.h"
 #include "callback.h"
 #include "context.h"
+#include "door.h"
 #include "exception.h"
 #include "failure.h"
 #include "foreign.h"
@@ -106,6 +107,11 @@ static bool drain_scheduled_(struct eng_stream *stream, uint64_t target, int64_t
 
 /* Whether `target` was reached before the deadline and the engine's end. */
 static bool drain_until_(struct eng_stream *stream, int64_t deadline_ns) {
+  if (eng_door_busy(stream)) {
+    pthread_mutex_lock(&stream->lock);
+    eng_door_shut(stream); /* counts who is inside */
+    pthread_mutex_unlock(&stream->lock);
+  }
   uint64_t target = atomic_load(&stream->submitted);
   if (reached_(stream, target)) return true;
   if (eng_scheduling() && drain_scheduled_(stream, target, deadline_ns)) return reached_(stream, target);
@@ -198,6 +204,7 @@ void eng_stream_fail(struct eng_stream *stream, struct eng_task *task, int32_t s
   const eng_hold *holds = eng_task_holds(task);
   for (uint32_t i = 0; i < task->n_holds; i++) eng_memory_fail(eng_hold_memory(holds[i]), failure);
   pthread_mutex_lock(&stream->lock);
+  eng_door_shut(stream);
   if (stream->failure == NULL) {
     stream->failure = eng_failure_share(failure);
     atomic_store(&stream->failed, true);

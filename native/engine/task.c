@@ -40,7 +40,7 @@ void eng_task_pin(struct eng_task *task) {
   task->pinned = true;
 }
 
-static void let_go_(struct eng_task *task) {
+static void release_holds_(struct eng_task *task) {
   eng_hold *holds = eng_task_holds(task);
   for (uint32_t i = 0; i < task->n_holds; i++) {
     if (task->pinned) {
@@ -50,6 +50,11 @@ static void let_go_(struct eng_task *task) {
     }
   }
   task->n_holds = 0;
+}
+
+void eng_task_let_go(struct eng_task *task) {
+  release_holds_(task);
+  if (task->more != NULL) free(task->more);
 }
 
 static void drop_mark_(struct eng_task *task) {
@@ -94,7 +99,7 @@ static void drop_work_(struct eng_task *task) {
 }
 
 void eng_task_drop(struct eng_task *task) {
-  let_go_(task);
+  release_holds_(task);
   if (task->kind != ENG_TASK_RUN) {
     drop_mark_(task);
   } else {

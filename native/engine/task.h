@@ -144,6 +144,8 @@ bool eng_task_ready(const struct eng_task *task);
 /* Runs it on the calling thread; `stream` lends its scratch memory. A status other than 0 is the task's failure. */
 int32_t eng_task_run(struct eng_stream *stream, struct eng_task *task);
 void eng_task_drop(struct eng_task *task);
+/* Only what it holds of memory, and its own: the plan or whatever else it works with is the caller's. */
+void eng_task_let_go(struct eng_task *task);
 /* Drops a task that will not run; who waits for its record learns that it never will. */
 void eng_task_discard(struct eng_task *task, int32_t status);
 /* True when a thread that waits for the stream may run it: our own code, which does not block. */

@@ -85,10 +85,10 @@ int32_t aclpy_tensor_create(const int64_t *view_dims, uint64_t view_rank, int32_
   struct eng_tensor *made = eng_object_alloc(sizeof(*made));
   if (made != NULL) {
     uint64_t id = interned->id;
-    atomic_init(&made->address, data);
     atomic_init(&made->layout, interned);
     atomic_init(&made->layout_id, id);
-    if (eng_handle_open(ENG_TENSOR, &made->head, tensor)) {
+    if (eng_handle_open_noted(ENG_TENSOR, &made->head, data, tensor)) {
+      made->address = eng_handle_note(&made->head);
       if (layout != NULL) *layout = id;
       return ACLPY_ACL_SUCCESS;
     }
@@ -154,7 +154,7 @@ int32_t aclpy_tensor_init(aclpy_handle handle, const int64_t *view_dims, uint64_
   if (made != NULL) {
     atomic_store(&tensor->layout, made);
     atomic_store(&tensor->layout_id, made->id);
-    if (data != 0) atomic_store(&tensor->address, data);
+    if (data != 0) eng_tensor_place(tensor, data);
     if (layout != NULL) *layout = made->id;
     eng_layout_leave(old);
   } else {
@@ -224,7 +224,7 @@ int32_t aclpy_tensor_set_address(aclpy_handle handle, uintptr_t address) {
   int32_t status = ACLPY_ACL_SUCCESS;
   struct eng_tensor *tensor = find_(handle, function, &status);
   if (tensor == NULL) return status;
-  atomic_store(&tensor->address, address);
+  eng_tensor_place(tensor, address);
   bool foreign = eng_address_foreign(address);
   pthread_mutex_lock(&lock_);
   struct eng_layout *old = atomic_load(&tensor->layout);

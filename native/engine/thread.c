@@ -12,6 +12,7 @@
 #endif
 
 #include "fault.h"
+#include "handle_table.h"
 #include "message.h"
 #include "vendor_cache.h"
 
@@ -27,6 +28,7 @@ static void at_exit_(void *arg) {
   eng_vendor_cache_free(self->vendor_cache);
   self->vendor_cache = NULL;
   eng_scratch_free(&self->scratch);
+  eng_handle_give_back(&self->executor_slots);
 }
 
 __attribute__((constructor)) static void start_(void) {

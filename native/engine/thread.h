@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "engine.h"
+#include "handle_table.h"
 #include "park.h"
 
 struct eng_stream;
@@ -37,6 +38,7 @@ struct eng_thread {
   struct eng_messages *messages;
   struct eng_vendor_cache *vendor_cache;
   struct eng_scratch scratch;
+  struct eng_kept_slots executor_slots;
   aclpy_handle last_executor;                  /* of this thread's latest phase 1 */
   aclpy_handle memory_hints[ENG_MEMORY_HINTS]; /* allocation an address was found in, by a hash of the address */
   aclpy_error error;

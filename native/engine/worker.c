@@ -228,7 +228,7 @@ int64_t eng_workers_pending(void) {
   pthread_mutex_lock(&list_lock_);
   for (struct eng_stream *stream = list_; stream != NULL; stream = stream->worker_next) {
     uint64_t completed = atomic_load(&stream->completed); /* read first: never more than what was submitted */
-    pending += (int64_t)(atomic_load(&stream->submitted) - completed);
+    pending += (int64_t)(atomic_load(&stream->submitted) - completed) + eng_door_busy(stream);
   }
   pthread_mutex_unlock(&list_lock_);
   return pending;
