@@ -16,11 +16,13 @@ import aclnn_py as acl
 from aclnn_native import lib
 from benchmarks.arena import Arena
 from benchmarks.bounds import Bounds
+from benchmarks.layers import Rates
 from benchmarks.limit import StreamLimit, cache_bytes
 from benchmarks.numpy_peer import NumpyPeer
 from benchmarks.onednn_peer import OneDnnPeer
 from benchmarks.ours import EngineLoop, set_threads
 from benchmarks.torch_peer import TorchPeer
+from benchmarks.traffic import Traffic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,6 +59,8 @@ class Bench:
     engine_loop: EngineLoop
     limit: StreamLimit
     bounds: Bounds
+    traffic: Traffic
+    rates: Rates
     torch: TorchPeer
     numpy: NumpyPeer
     onednn: OneDnnPeer
@@ -71,6 +75,7 @@ class Bench:
         ]
         slot_bytes = max([least_bytes, *spans])
         device = acl.Device(0)
+        arena = Arena(device, slot_bytes)
         made = cls(
             folder=folder,
             quick=quick,
@@ -79,10 +84,12 @@ class Bench:
             threads=threads,
             device=device,
             stream=device.create_stream(),
-            arena=Arena(device, slot_bytes),
+            arena=arena,
             engine_loop=EngineLoop.build(folder),
             limit=StreamLimit.build(folder),
             bounds=Bounds.build(folder),
+            traffic=Traffic.build(folder),
+            rates=Rates.measure(folder, arena),
             torch=TorchPeer(),
             numpy=NumpyPeer(),
             onednn=OneDnnPeer(folder, slot_bytes + 4096),
@@ -108,6 +115,7 @@ class Bench:
                 "load": list(os.getloadavg()),
             },
             "bounds": self.bounds.record(),
+            "rates": self.rates.record(),
             "versions": _versions(),
             "missing": {
                 peer.name: peer.missing

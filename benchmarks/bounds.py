@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stops a large cell: bytes over the streaming limit, or vector work over the cores' peak.
+"""What stops a large cell: bytes, vector work over the cores' peak, or its layout's own traffic.
 
 The vector work of a kernel is counted, not estimated: it runs one instruction at a time (with the
 processor's trap flag set) on a small tensor with the same rows. A slot is the work of one 32-byte
 vector unit for one cycle, so 64-byte instructions count twice; loads and stores are not counted.
 The peak is measured with independent multiply-adds and additions. x86-64 and Linux only; elsewhere
 only bytes count.
+
+Where what is dense in the inputs is not dense in the result, squares must be turned: the least of
+the ways that we know loads 16 bytes of lines to their places and zips what is within them. Only
+these zips are added, on the ports of the arithmetic.
 """
 
 from __future__ import annotations
@@ -18,13 +22,14 @@ from typing import TYPE_CHECKING, Any
 
 from aclnn_native import lib
 from benchmarks.build import BuildError, compile_linked, compile_shared
+from benchmarks.cells import ITEM_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.cells import Cell
 
-__all__ = ["Bounds", "Work"]
+__all__ = ["Bounds", "Work", "turning_slots"]
 
 _DTYPES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "float64": "f64"}
 _ISAS = {1: "baseline", 2: "avx2", 3: "avx512"}
@@ -77,10 +82,11 @@ class Bounds:
         return self._known[key]
 
     def nanoseconds(self, cell: Cell, work: Work | None, streaming_ns: float) -> tuple[float, str]:
-        """The larger of both bounds, and which one it is."""
+        """The larger of bytes and vector work, and which one it is."""
         if work is None:
             return streaming_ns, "bytes"
-        computing_ns = cell.elements * work.slots / (self.peak * cell.threads)
+        slots = work.slots + turning_slots(cell)
+        computing_ns = cell.elements * slots / (self.peak * cell.threads)
         return max((streaming_ns, "bytes"), (computing_ns, "instructions"))
 
     def _count(self, cell: Cell, kernel: str, dtype: str, *shape: int) -> Work | None:
@@ -100,6 +106,15 @@ class Bounds:
 
     def record(self) -> dict[str, Any]:
         return {"peak_slots_per_ns": self.peak, "missing": self.missing}
+
+
+def turning_slots(cell: Cell) -> float:
+    """Of zips, an element; a shuffle of 64 bytes is two slots."""
+    if cell.layout != "transposed":
+        return 0.0
+    item = ITEM_BYTES[cell.dtype]
+    rounds = (16 // item).bit_length() - 1
+    return 2.0 * rounds * item / 64
 
 
 def _sample(cell: Cell) -> tuple[int, int, int]:

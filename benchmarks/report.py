@@ -85,6 +85,7 @@ def _machine(results: dict[str, Any]) -> list[str]:
         lines.append(f"Bounds by bytes only: {bounds['missing']}.")
     else:
         lines.append(f"Vector peak of one core: {bounds['peak_slots_per_ns']:.1f} slots a ns.")
+    lines += [_rates(facts["rates"])] if "rates" in facts else []
     limits = results.get("limits")
     if limits:
         lines.append(
@@ -118,9 +119,10 @@ def _cells(records: list[dict[str, Any]], l2: int) -> list[str]:
     words = (
         "Microseconds, median (half the distance between the quartiles). Ratio: best peer over "
         "ours at the same layer. Limit: the same bytes streamed, over our time. "
-        "Bound: the larger of that and the vector work at the cores' peak, over our time; B bytes "
-        "or I instructions, and instructions and vector slots an element, counted; met or not "
-        "against the cell's target."
+        "Bound: the largest of that (B), the vector work at the cores' peak (I) and what the "
+        "layout's lines take to move without any arithmetic (L), over our time; then the same "
+        "without L, and instructions and vector slots an element, counted; met or not against the "
+        "cell's target. L?: that loop was slower than our kernel, so it is no bound."
     )
     lines = [
         "## Softmax cells",
@@ -151,7 +153,18 @@ def _bound(record: dict[str, Any], l2: int) -> str:
     counted = f" ({work['instructions']:.2f}, {work['slots']:.2f})" if work else ""
     target = share_target(record, l2)
     mark = "" if target is None else f"; {_MET[target[0] >= target[1]]}, {target[1]:.0%}"
-    return f"{record['bound_share']:.0%} {bound['by'][0].upper()}{counted}{mark}"
+    loop = "" if bound["traffic_holds"] else " L?"
+    plain = f", plain {record['plain_share']:.0%}" if bound["by"] == "layout" else ""
+    return f"{record['bound_share']:.0%} {bound['by'][0].upper()}{loop}{plain}{counted}{mark}"
+
+
+def _rates(rates: dict[str, float]) -> str:
+    return (
+        f"One core, a line of 64 bytes: {rates['l2_read']:.2f} ns read from the second-level "
+        f"cache, {rates['l2_write']:.2f} fetched from it to be written and written back, "
+        f"{rates['memory_read']:.2f} read from memory, {rates['memory_read_beside_l2']:.2f} "
+        f"with one of the second level beside it; {rates['shuffles']:.2f} shuffles a ns."
+    )
 
 
 def _time(timing: dict[str, float] | None, note: str) -> str:

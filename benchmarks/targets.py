@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.dialect_calls import PEERS, REPEATABLE, WHOLE
@@ -126,8 +126,15 @@ def _near_limit(records: list[dict[str, Any]], direction: str, l2: int) -> Verdi
 
 def _other_large(records: list[dict[str, Any]], l2: int) -> Verdict:
     found = [record for record in records if record["beyond_cache"] and not _is_central(record, l2)]
-    what = "every other large cell against its bound (bytes moved, or instructions counted)"
-    return _share_verdict(what, found, _OTHER_SHARE, "bound_share", "its bound")
+    what = "every other large cell against its bound (bytes, instructions counted, or layout)"
+    verdict = _share_verdict(what, found, _OTHER_SHARE, "bound_share", "its bound")
+    if not found:
+        return verdict
+    plain = sum(record["plain_share"] >= _OTHER_SHARE for record in found)
+    broken = sum(not record["bound"]["traffic_holds"] for record in found)
+    text = f"{verdict.measured}; by bytes and instructions alone {plain}"
+    text += f"; the loop of the layout was no bound in {broken}" if broken else ""
+    return replace(verdict, measured=text)
 
 
 def _share_verdict(

@@ -5,9 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
+
+#include "lines.h"
 
 enum { MAX_THREADS = 256, LINE_BYTES = 64 };
 
@@ -20,35 +19,6 @@ typedef struct job {
   pthread_barrier_t* barrier;
 } job;
 
-#if defined(__AVX512F__)
-typedef __m512i line;
-static line load_(const char* at) { return _mm512_loadu_si512(at); }
-static void store_(char* at, line value) { _mm512_stream_si512((void*)at, value); }
-static line mix_(line a, line b) { return _mm512_xor_si512(a, b); }
-#elif defined(__AVX2__)
-typedef struct line {
-  __m256i low, high;
-} line;
-static line load_(const char* at) {
-  return (line){_mm256_loadu_si256((const void*)at), _mm256_loadu_si256((const void*)(at + 32))};
-}
-static void store_(char* at, line value) {
-  _mm256_stream_si256((void*)at, value.low);
-  _mm256_stream_si256((void*)(at + 32), value.high);
-}
-static line mix_(line a, line b) { return (line){_mm256_xor_si256(a.low, b.low), _mm256_xor_si256(a.high, b.high)}; }
-#else /* the compiler's best plain stores; said so in the report */
-typedef struct line {
-  uint64_t word[8];
-} line;
-static line load_(const char* at) { return *(const line*)at; }
-static void store_(char* at, line value) { *(line*)at = value; }
-static line mix_(line a, line b) {
-  for (int i = 0; i < 8; i++) a.word[i] ^= b.word[i];
-  return a;
-}
-#endif
-
 static void pass_(const job* work) {
   const size_t end = work->bytes / LINE_BYTES * LINE_BYTES;
   if (work->second) {
@@ -57,9 +27,7 @@ static void pass_(const job* work) {
   } else {
     for (size_t at = 0; at < end; at += LINE_BYTES) store_(work->out + at, load_(work->first + at));
   }
-#if defined(__SSE2__)
-  _mm_sfence();
-#endif
+  fence_();
 }
 
 static void* run_(void* argument) {
