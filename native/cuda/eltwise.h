@@ -186,6 +186,40 @@ __device__ inline float power_of(float a, float y) {
   z = fmaf(z, r, 0x1.62e430p-1f);
   return times_power(fmaf(z, r, 1.0f), shifted);
 }
+/* Numbers c about 1/m for the 32 leading bits of m, and -log2 c. */
+__device__ const float POWER_INVERSE[32] = {
+    0x1.f81f5ep-1f, 0x1.e9234ap-1f, 0x1.dacf38p-1f, 0x1.cd9e30p-1f, 0x1.c0cea0p-1f, 0x1.b4dd4cp-1f, 0x1.a97dd2p-1f,
+    0x1.9eb558p-1f, 0x1.947e5ep-1f, 0x1.8ab28ap-1f, 0x1.819744p-1f, 0x1.789b58p-1f, 0x1.701fbcp-1f, 0x1.6801dep-1f,
+    0x1.60445ap-1f, 0x1.58e3dap-1f, 0x1.51eaecp-1f, 0x1.4b0176p-1f, 0x1.446c7ep-1f, 0x1.3e06cep-1f, 0x1.3816b6p-1f,
+    0x1.3243d4p-1f, 0x1.2ca7a0p-1f, 0x1.2740e8p-1f, 0x1.21e354p-1f, 0x1.1cf388p-1f, 0x1.181028p-1f, 0x1.135f52p-1f,
+    0x1.0ec932p-1f, 0x1.0a763ap-1f, 0x1.061eeep-1f, 0x1.01fec0p-1f};
+__device__ const float POWER_LOG[32] = {
+    0x1.6e8000p-6f, 0x1.0df000p-4f, 0x1.bda000p-4f, 0x1.321000p-3f, 0x1.853800p-3f, 0x1.d4e800p-3f, 0x1.116c00p-2f,
+    0x1.375800p-2f, 0x1.5c3000p-2f, 0x1.806800p-2f, 0x1.a2e400p-2f, 0x1.c5b800p-2f, 0x1.e76000p-2f, 0x1.042800p-1f,
+    0x1.143600p-1f, 0x1.23d800p-1f, 0x1.32ee00p-1f, 0x1.423200p-1f, 0x1.510800p-1f, 0x1.5fbe00p-1f, 0x1.6daa00p-1f,
+    0x1.7b9400p-1f, 0x1.893c00p-1f, 0x1.96a000p-1f, 0x1.a42c00p-1f, 0x1.b0dc00p-1f, 0x1.bda400p-1f, 0x1.ca1e00p-1f,
+    0x1.d68600p-1f, 0x1.e26a00p-1f, 0x1.ee8c00p-1f, 0x1.fa4400p-1f};
+/* s^y for moderate y: m of s = m 2^e is looked up, e - log2 c is exact, and r = c m - 1 is small. */
+__device__ inline bool power_takes(float y) {
+  return size_of(y) <= 4.0f && y != (float)(int)y && y != 0.5f && y != 1.5f;
+}
+__device__ inline float moderate_power_of(float s, float y) {
+  const bool tiny = s < 0x1p-126f;
+  const u32 bits = bits_of(tiny ? s * 0x1p24f : s), at = bits >> 18 & 31u;
+  const float r = fmaf(from_bits((bits & 0x7fffffu) | 0x3f800000u), POWER_INVERSE[at], -1.0f);
+  const float e = (float)(bits >> 23) - 127.0f - (tiny ? 24.0f : 0.0f) + POWER_LOG[at];
+  const float n = fmaf(y, e, 0x1.8p23f) - 0x1.8p23f;
+  float q = fmaf(y * 0x1.ec97c6p-2f, r, y * -0x1.715db4p-1f);
+  q = fmaf(q, r, y * 0x1.715476p+0f);
+  const float f = fmaf(q, r, fmaf(y, e, -n));
+  float p = 0x1.415002p-13f;
+  p = fmaf(p, f, 0x1.5ff834p-10f);
+  p = fmaf(p, f, 0x1.3b3082p-7f);
+  p = fmaf(p, f, 0x1.c6ad40p-5f);
+  p = fmaf(p, f, 0x1.ebfbd4p-3f);
+  p = fmaf(p, f, 0x1.62e432p-1f);
+  return times_power(fmaf(p, f, 1.0f), below(160.0f, above(-160.0f, n)) + 0x1.8p23f);
+}
 /* The edges that C's pow has; r is |s|^y elsewhere. Of a negative base, only -0 and -inf have powers that are not
  * integral. */
 __device__ inline float power_edges(float s, float r, float y) {
@@ -212,7 +246,7 @@ __device__ inline float pow_of(float s, float alpha, float y) {
     return alpha * (y == 0.5f ? root : size * root);
   }
   const float inside = size > 0.0f && size < ACLPY_INFINITY ? size : 1.0f;
-  return alpha * power_edges(s, power_of(inside, y), y);
+  return alpha * power_edges(s, power_takes(y) ? moderate_power_of(inside, y) : power_of(inside, y), y);
 }
 
 #endif

@@ -66,12 +66,16 @@ ACLPY_INLINE int direct_step_make_(const aclpy_fused *f, fused_direct *d, int64_
   const int64_t code = f->post.ops[2 * k] & 0xff;
   d->moves[k] = NULL;
   const uint64_t constants = (uint64_t)f->post.ops[2 * k + 1];
-  const aclpy_post_step step = {
-      code, {NULL, 0.0f}, aclpy_f32_from_bits((uint32_t)constants), aclpy_f32_from_bits((uint32_t)(constants >> 32))};
+  const aclpy_post_step step = {code,
+                                {NULL, 0.0f},
+                                aclpy_f32_from_bits((uint32_t)constants),
+                                aclpy_f32_from_bits((uint32_t)(constants >> 32)),
+                                {0}};
   d->step[k] = step;
+  aclpy_power_make(d->step[k].power, step.beta);
   if (!aclpy_post_is_easy(code)) {
     d->functions = 1;
-    return aclpy_post_is_function(code);
+    return aclpy_post_is_function(code, step.beta);
   }
   const aclpy_post_operand *o = aclpy_post_operands_of(code) > 0 ? &f->post.operand[f->post.ops[2 * k] >> 8] : NULL;
   if (o == NULL || (o->whole && !o->dense)) {

@@ -264,8 +264,11 @@ ACLPY_INLINE aclpy_post_step aclpy_post_step_(const aclpy_post *post, int64_t k,
                                               float *stage) {
   const uint64_t constants = (uint64_t)post->ops[2 * k + 1];
   const int64_t code = post->ops[2 * k] & 0xff;
-  aclpy_post_step step = {
-      code, {NULL, 0.0f}, aclpy_f32_from_bits((uint32_t)constants), aclpy_f32_from_bits((uint32_t)(constants >> 32))};
+  aclpy_post_step step = {code,
+                          {NULL, 0.0f},
+                          aclpy_f32_from_bits((uint32_t)constants),
+                          aclpy_f32_from_bits((uint32_t)(constants >> 32)),
+                          {0}};
   if (aclpy_post_operands_of(code) > 0)
     step.operand = aclpy_post_operand_run(post, post->ops[2 * k] >> 8, index, n, stage);
   aclpy_post_ease(&step);

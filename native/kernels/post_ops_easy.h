@@ -19,6 +19,7 @@ typedef struct aclpy_post_step {
   int64_t code;
   aclpy_post_view operand;
   float alpha, beta;
+  float power[3]; /* of a power: aclpy_power_make */
 } aclpy_post_step;
 
 enum { ACLPY_EASY_STEPS = 8, ACLPY_EASY_VECTORS = 8 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Functions of four vectors in registers, with the values of eltwise.h: where all arguments are small, as probabilities
- * are, a polynomial each; else by way of memory.
+ * Functions of four vectors in registers, with the values of eltwise.h: a power; elsewhere, where all arguments are
+ * small, as probabilities are, a polynomial each, else by way of memory.
  */
 #ifndef ACLPY_KERNELS_POST_OPS_FUNCTIONS_H
 #define ACLPY_KERNELS_POST_OPS_FUNCTIONS_H
@@ -8,7 +8,8 @@
 #include "eltwise.h"
 #include "post_ops_easy.h"
 
-ACLPY_INLINE int aclpy_post_is_function(int64_t code) {
+ACLPY_INLINE int aclpy_post_is_function(int64_t code, float beta) {
+  if (code == ACLPY_POST_POW) return aclpy_power_takes(beta);
   return code == ACLPY_POST_EXP || code == ACLPY_POST_TANH || code == ACLPY_POST_GELU_ERF;
 }
 
@@ -32,8 +33,19 @@ static __attribute__((unused, noinline)) void aclpy_function_any_(int64_t code, 
   }
 }
 
+ACLPY_INLINE void aclpy_function_power_(const aclpy_post_step *step, v32 *v) {
+  v32_power(v, 4, step->beta, step->power);
+  if (step->alpha == 1.0f) return;
+  const v32 alpha = v32_set1(step->alpha);
+  for (int k = 0; k < 4; ++k) v[k] = v32_mul(alpha, v[k]);
+}
+
 /* Four vectors; see aclpy_post_is_function. */
 ACLPY_INLINE void aclpy_function_step_(const aclpy_post_step *step, v32 *v) {
+  if (step->code == ACLPY_POST_POW) {
+    aclpy_function_power_(step, v);
+    return;
+  }
   const v32 root = v32_set1(0x1.6a09e6p-1f), half = v32_set1(0.5f);
   v32 x[4], square[4];
   for (int k = 0; k < 4; ++k) {

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The power after a softmax: its bound in ulps, its edges, the same bits everywhere."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+from aclnn_py.core import settings
+from aclnn_py.core.extras import Binary, Eltwise, Extras
+from conformance.test_fused_post_ops import ISAS
+from support.fused import forward
+
+FUSING = [isa for isa in ISAS if isa != "baseline"]
+TINY = np.float32(2.0**-126)
+#: Exponents of moderate size and not integral have a way of their own: |y| up to this.
+MODERATE = 4.0
+#: The documented bounds: of that way, and of the others.
+ULPS, ULPS_ELSEWHERE = 1.3, 2.0
+#: Classes of numbers, and the last ones before the next class.
+CLASSES = np.array(
+    [np.nan, -np.nan, 0.0, -0.0, np.inf, -np.inf, -1.0, -2.5, -1e-40, -3e38, 1.0, 1e-45, 1e-40,
+     TINY, np.nextafter(TINY, np.float32(0)), np.nextafter(np.float32(1), np.float32(0)),
+     np.nextafter(np.float32(1), np.float32(2)), np.finfo(np.float32).max],
+    np.float32,
+)  # fmt: skip
+
+
+def powers(device, stream, x, y, isa, alpha=1.0):
+    """Alpha x^y: what a softmax gives is multiplied by -0, and x is added, -0 too."""
+    extras = Extras(post_ops=(Binary("mul"), Binary("add"), Eltwise("pow", alpha, y)))
+    zero = np.full((1,) * x.ndim, -0.0, np.float32)
+    with settings.override(isa=isa, fallback="error"):
+        got = forward(
+            device, stream, extras, np.ones(x.shape, np.float32), "float32", -1,
+            post_op_0_src1=zero, post_op_1_src1=x,
+        )  # fmt: skip
+    return got["dst"]
+
+
+def wanted(x, y):
+    """C's pow in float64; an exponent for each element keeps NumPy from taking a square root."""
+    with np.errstate(all="ignore"):
+        return np.power(x.astype(np.float64), np.full(x.shape, np.float64(np.float32(y))))
+
+
+def numbers(shape, seed=0):
+    """Positive floats of all magnitudes, of probabilities', and around 1; the classes first."""
+    rng = np.random.default_rng(seed)
+    count = int(np.prod(shape))
+    any_bits = rng.integers(1, 0x7F800000, count)
+    likely = rng.integers(0x30000000, 0x3F800001, count)
+    near_one = 0x3F800000 + rng.integers(-(1 << 12), 1 << 12, count)
+    bits = np.choose(rng.integers(0, 3, count), (any_bits, likely, near_one))
+    x = bits.astype(np.uint32).view(np.float32)
+    x[: len(CLASSES)] = CLASSES
+    return x.reshape(shape)
+
+
+def check(x, y, got):
+    """Edges as C's pow has them, everything else within the bound."""
+    want = wanted(x, y)
+    with np.errstate(all="ignore"):
+        rounded = want.astype(np.float32)
+        plain = np.isfinite(rounded) & (rounded != 0)
+        np.testing.assert_array_equal(got[~plain], rounded[~plain], err_msg=str(y))
+        assert np.array_equal(np.signbit(got[rounded == 0]), np.signbit(rounded[rounded == 0]))
+        ulp = np.spacing(np.maximum(np.abs(rounded), TINY)).astype(np.float64)
+        error = np.where(plain, np.abs(got.astype(np.float64) - want) / ulp, 0.0)
+    bound = ULPS if abs(y) <= MODERATE else ULPS_ELSEWHERE
+    at = np.unravel_index(np.argmax(error), error.shape)
+    assert error[at] <= bound, (y, x[at], got[at], want[at])
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@given(st.one_of(st.floats(-4, 4, width=32), st.floats(-12, 12, width=32)), st.integers(0, 2**32))
+def test_bound_and_edges(device, stream, isa, y, seed):
+    x = numbers((3, 320), seed)
+    check(x, y, powers(device, stream, x, y, isa))
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("y", [0.3, -0.3, 1.7, -3.3, 3.999, 2.0**-140, 4.5, -7.7, -2, 5, 0.5, -0.5])
+def test_bound_and_edges_of_many(device, stream, isa, y):
+    x = numbers((4, 8192), 7)
+    check(x, y, powers(device, stream, x, y, isa))
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@given(st.floats(-4, 4, width=32))
+def test_powers_of_one(device, stream, isa, y):
+    assert (powers(device, stream, np.ones((1, 64), np.float32), y, isa) == 1).all()
+
+
+@pytest.mark.skipif(len(FUSING) < 2, reason="one instruction set with fused products, or none")
+@pytest.mark.parametrize("y", [0.3, -0.3, 2.5, -3.3, 4.5, -7.7, 100.5])
+def test_instruction_sets_have_the_same_bits(device, stream, y):
+    """NaNs are NaNs; which, is not said."""
+    x = numbers((4, 8192), 9)
+    one, other = (powers(device, stream, x, y, isa, 0.75) for isa in FUSING)
+    np.testing.assert_array_equal(one, other)
+    assert np.array_equal(np.signbit(one[one == 0]), np.signbit(other[other == 0]))
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("y", [0.3, -2.5, -7.7])
+def test_neighbours_do_not_matter(device, stream, isa, y):
+    """Rows whole quads of vectors in registers, rows that wait for others, rows of a few."""
+    x = numbers((16, 2496), 11)
+    whole = powers(device, stream, x, y, isa)
+    for width in (39, 48, 832):
+        parts = powers(device, stream, x.reshape(-1, width), y, isa)
+        np.testing.assert_array_equal(parts.reshape(x.shape), whole)
+    back = powers(device, stream, np.ascontiguousarray(x[::-1, ::-1]), y, isa)[::-1, ::-1]
+    np.testing.assert_array_equal(back, whole)
