@@ -32,6 +32,8 @@ _CALLS = (
     "record (idle)",
     "enqueue (busy)",
     "oneDNN execute and wait",
+    "gradient, whole cycle",
+    "ONNX Runtime gradient, whole cycle",
     "empty function",
 )
 _WARM = 50
@@ -123,6 +125,7 @@ def _calls() -> dict[str, Callable[[], object]]:
     acl.aclSetAclOpExecutorRepeatable(repeatable)
     event = stream.record()
     execute, wait, primitive_stream, arguments = _primitive()
+    gradient, gradient_run, ort, ort_run = _gradients()
 
     def cycle() -> None:
         size, executor = plan(x, -1, out)
@@ -137,6 +140,16 @@ def _calls() -> dict[str, Callable[[], object]]:
         execute(primitive_stream, arguments)
         wait()
 
+    def gradient_cycle() -> None:
+        size, executor = gradient(x, x, -1, out)
+        gradient_run(None, size, executor, stream)
+        synchronize()
+
+    def ort_cycle() -> None:
+        size, executor = ort(x, x, out, axis=-1)
+        ort_run(None, size, executor, stream)
+        synchronize()
+
     def nothing() -> None:
         pass
 
@@ -148,6 +161,8 @@ def _calls() -> dict[str, Callable[[], object]]:
         "record (idle)": lambda: stream.record(event),
         "enqueue (busy)": lambda: run(None, 0, repeatable, busy),
         "oneDNN execute and wait": primitive,
+        "gradient, whole cycle": gradient_cycle,
+        "ONNX Runtime gradient, whole cycle": ort_cycle,
         "empty function": nothing,
     }
 
@@ -166,6 +181,14 @@ def _primitive() -> Any:
         dnnl.DNNL_ARG_DST: dnnl.memory(desc, engine),
     }
     return softmax.execute, stream.wait, stream, memory
+
+
+def _gradients() -> tuple[Any, Any, Any, Any]:
+    import aclnn_py as acl  # noqa: PLC0415  # in the child only
+    from aclnn_py.dialects import onnxruntime as ort  # noqa: PLC0415  # in the child only
+
+    plan, run = acl.aclnnSoftmaxBackwardGetWorkspaceSize, acl.aclnnSoftmaxBackward
+    return plan, run, ort.SoftmaxGrad_13GetWorkspaceSize, ort.SoftmaxGrad_13
 
 
 if __name__ == "__main__":

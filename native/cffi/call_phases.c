@@ -19,6 +19,7 @@ struct phase_ {
   uint32_t number;      /* of phase 2 */
   PyObject *names;      /* of the arguments of phase 1, a tuple */
   PyObject *defaults;   /* of the last ones, a tuple of ints */
+  PyObject *in_place;   /* keywords of an earlier call that all stood where their arguments do; or NULL */
   Py_ssize_t n;         /* arguments of phase 1 */
   char kinds[MOST_ARGUMENTS];
 };
@@ -54,6 +55,7 @@ static void phase_dealloc_(PyObject *self) {
   Py_XDECREF(phase->doc);
   Py_XDECREF(phase->names);
   Py_XDECREF(phase->defaults);
+  Py_XDECREF(phase->in_place);
   freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
   release(self);
   Py_DECREF(type);
@@ -78,6 +80,21 @@ static bool arrange_(const struct phase_ *phase, PyObject *const *arguments, Py_
     if (inorder[i] == NULL && i >= first) inorder[i] = PyTuple_GetItem(phase->defaults, i - first);
     if (inorder[i] == NULL) return false;
   }
+  return true;
+}
+
+/* Whether the arguments are in order although some are named. A place in a program gives the same names every time. */
+static bool in_place_(struct phase_ *phase, Py_ssize_t n, PyObject *names) {
+  Py_ssize_t named = PyTuple_Size(names);
+  if (n + named != phase->n) return false;
+  if (names == phase->in_place) return true;
+  for (Py_ssize_t i = 0; i < named; i++) {
+    if (PyTuple_GetItem(phase->names, n + i) != PyTuple_GetItem(names, i)) return false;
+  }
+  PyObject *before = phase->in_place;
+  Py_INCREF(names);
+  phase->in_place = names;
+  Py_XDECREF(before);
   return true;
 }
 
@@ -178,12 +195,13 @@ static PyObject *run_one_(const struct phase_ *phase, const struct given_ *given
 }
 
 static PyObject *one_(PyObject *self, PyObject *const *arguments, Py_ssize_t n, PyObject *names) {
-  const struct phase_ *phase = (const struct phase_ *)self;
+  struct phase_ *phase = (struct phase_ *)self;
   struct given_ given = {.handle = {0}};
   PyObject *inorder[MOST_ARGUMENTS];
   PyObject *const *all = arguments;
   PyObject *key = NULL;
-  if (n != phase->n || names != NULL) all = arrange_(phase, arguments, n, names, inorder) ? inorder : NULL;
+  if (names == NULL ? n != phase->n : !in_place_(phase, n, names))
+    all = arrange_(phase, arguments, n, names, inorder) ? inorder : NULL;
   if (all != NULL) key = key_(phase, all, &given);
   PyObject *entry = key == NULL ? NULL : entry_(phase, key);
   if (key != NULL && entry == NULL && phase->missing != NULL && PyErr_Occurred() == NULL) {

@@ -5,6 +5,8 @@
 #ifndef ACLPY_KERNELS_FUSED_DIRECT_H
 #define ACLPY_KERNELS_FUSED_DIRECT_H
 
+#include "../simd/tops.h"
+#include "fused_fold.h"
 #include "fused_rows.h"
 #include "post_ops_functions.h"
 
@@ -29,6 +31,10 @@ typedef struct fused_direct {
   aclpy_post_step step[ACLPY_EASY_STEPS];            /* operands: those of the row */
   const aclpy_post_operand *moves[ACLPY_EASY_STEPS]; /* the operand where it differs from row to row, or NULL */
   int64_t steps;
+  fused_fold fold;
+  const aclpy_post_step *now; /* what the row takes: given steps or their fold */
+  int64_t steps_now;
+  int folded;
   int functions;                      /* among them */
   const float *far[ACLPY_EASY_STEPS]; /* operands of the full shape: to be fetched ahead */
   int64_t n_far;
@@ -98,8 +104,33 @@ ACLPY_INLINE int direct_step_make_(const aclpy_fused *f, fused_direct *d, int64_
 
 enum { ACLPY_DIRECT_NOT = 0, ACLPY_DIRECT_CHEAP, ACLPY_DIRECT_FUNCTIONS, ACLPY_DIRECT_STAGED };
 
-/* How a launch can be done: not here, in registers (with functions or without), or with results staged in t. */
-static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fused_direct *d, float *spare) {
+/* Whether rows are whole quads and lines of results. */
+ACLPY_INLINE int direct_whole_(const aclpy_fused *f) {
+  return f->g.n % ACLPY_DIRECT_QUAD == 0 && ((uintptr_t)f->y | (uintptr_t)(f->g.n * f->to)) % 64 == 0;
+}
+
+/* Whether exponentials may lie in the order that is cheapest for the type: then operands do so, too, and there is room
+ * to bring one row into that order. */
+ACLPY_INLINE int direct_paired_(const aclpy_fused *f, const fused_direct *d) {
+  int rows = 0;
+  if (f->post.source != ACLPY_TYPE_BF16 || f->post.target != ACLPY_TYPE_BF16 || !direct_whole_(f)) return 0;
+  for (int64_t k = 0; k < d->steps; ++k) {
+    if (d->step[k].operand.each != NULL) rows += d->moves[k] != NULL ? 2 : 1;
+  }
+  return rows < 2;
+}
+
+ACLPY_INLINE void direct_fold_(const aclpy_fused *f, fused_direct *d, float *own) {
+  const int64_t target = f->post.target;
+  const int coarse = target == ACLPY_TYPE_INT8 || target == ACLPY_TYPE_UINT8 || target == ACLPY_TYPE_FLOAT16;
+  d->fold.paired = direct_paired_(f, d);
+  fused_fold_make_(&d->fold, d->step, d->moves, d->steps, f->g.n, own, coarse);
+}
+
+/* How a launch can be done: not here, in registers (with functions or without), or with results staged in t. `rows` has
+ * room for two. */
+static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fused_direct *d, float *rows) {
+  float *spare = rows;
   const int64_t source = f->post.source, target = f->post.target;
   const int from = source == ACLPY_TYPE_FLOAT || source == ACLPY_TYPE_FLOAT16 || source == ACLPY_TYPE_BF16;
   const int to = target == ACLPY_TYPE_FLOAT || target == ACLPY_TYPE_FLOAT16 || target == ACLPY_TYPE_BF16 ||
@@ -110,11 +141,14 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   d->n_ready = 0;
   d->steps = 0;
   d->functions = 0;
+  d->fold.limit = -1.0f;
+  d->fold.paired = 0;
   if (f->post.n_ops > ACLPY_EASY_STEPS) return ACLPY_DIRECT_STAGED;
   for (int64_t k = 0; k < f->post.n_ops; ++k) {
     if (!direct_step_make_(f, d, k, &spare)) return ACLPY_DIRECT_STAGED;
   }
   d->steps = f->post.n_ops;
+  if (!(f->flags & ACLPY_FUSED_LOG)) direct_fold_(f, d, rows + f->g.n);
   if (!d->functions) return ACLPY_DIRECT_CHEAP;
   return f->flags & ACLPY_FUSED_LOG ? ACLPY_DIRECT_STAGED : ACLPY_DIRECT_FUNCTIONS;
 }
@@ -186,12 +220,42 @@ ACLPY_INLINE void direct_next_(const aclpy_fused *f, fused_direct *d, int64_t ro
     direct_operand_(f, &d->step[k], d->moves[k], d->index);
     if (f->streaming && d->moves[k]->dense) d->far[d->n_far++] = d->step[k].operand.each;
   }
+  d->folded = factor <= d->fold.limit;
+  d->now = d->folded ? d->fold.step : d->step;
+  d->steps_now = d->folded ? d->fold.steps : d->steps;
+  for (int64_t k = 0; k < d->steps_now && d->folded; ++k) {
+    if (d->fold.from[k] >= 0) d->fold.step[k].operand = d->step[d->fold.from[k]].operand;
+  }
   const int64_t head = (int64_t)(-(uintptr_t)d->y & 63u) / f->to;
   if (f->streaming && head > 0) direct_part_(f, d, aclpy_min_i64(head, f->g.n));
 }
 
-/* A quad of results, past the caches where asked. */
-ACLPY_INLINE void direct_store_(int64_t target, unsigned char *y, const v32 *v, int streaming) {
+/* Most folds come to one multiply-add, or one product with a row. The row's lines are asked for two quads ahead: with
+ * two rows of x and one of exponentials, it is more than the first-level cache holds. */
+enum { ACLPY_DIRECT_AHEAD = 2 * ACLPY_DIRECT_QUAD };
+ACLPY_INLINE int direct_single_(const fused_direct *d, v32 *v, int64_t i) {
+  const aclpy_post_step *one = d->now;
+  if (!d->folded || d->steps_now != 1) return 0;
+  const float *each = one->operand.each == NULL ? NULL : one->operand.each + i;
+  const v32 alpha = v32_set1(one->alpha), value = v32_set1(one->operand.value);
+  if (one->code == ACLPY_POST_FMA && each == NULL) {
+    for (int k = 0; k < 4; ++k) v[k] = v32_fma(v[k], alpha, value);
+    return 1;
+  }
+  if ((one->code != ACLPY_POST_FMA && one->code != ACLPY_POST_MUL) || each == NULL) return 0;
+  for (uintptr_t at = 0; at < ACLPY_DIRECT_QUAD * sizeof(float); at += 64) {
+    ACLPY_PREFETCH_NEAR((uintptr_t)each + ACLPY_DIRECT_AHEAD * sizeof(float) + at);
+  }
+  if (one->code == ACLPY_POST_FMA) {
+    for (int k = 0; k < 4; ++k) v[k] = v32_fma(v[k], alpha, v32_load(each + k * v32_LANES));
+  } else {
+    for (int k = 0; k < 4; ++k) v[k] = v32_mul(v[k], v32_load(each + k * v32_LANES));
+  }
+  return 1;
+}
+
+/* A quad of results, past the caches where asked. `tame`: see fused_fold.h. */
+ACLPY_INLINE void direct_store_(int64_t target, unsigned char *y, const v32 *v, int streaming, int tame) {
 #define ACLPY_EACH_(store, type) \
   for (int k = 0; k < 4; ++k) store((type *)(void *)y + k * v32_LANES, v[k])
   switch (target) {
@@ -207,7 +271,7 @@ ACLPY_INLINE void direct_store_(int64_t target, unsigned char *y, const v32 *v, 
       break;
     case ACLPY_TYPE_INT8:
     case ACLPY_TYPE_UINT8: {
-      const v32 bytes = target == ACLPY_TYPE_INT8 ? v32_to_bytes(v, 1) : v32_to_bytes(v, 0);
+      const v32 bytes = target == ACLPY_TYPE_INT8 ? v32_to_bytes(v, 1, tame) : v32_to_bytes(v, 0, tame);
       if (streaming) {
         nt_f32((float *)(void *)y, bytes);
       } else {

@@ -23,11 +23,14 @@ typedef struct aclpy_post_step {
 } aclpy_post_step;
 
 enum { ACLPY_EASY_STEPS = 8, ACLPY_EASY_VECTORS = 8 };
+/* Among the codes, for steps of our own making: t * alpha + operand, the product exact. */
+enum { ACLPY_POST_FMA = ACLPY_POST_END };
 
 ACLPY_INLINE int aclpy_post_is_easy(int64_t code) {
   switch (code) {
     case ACLPY_POST_ADD:
     case ACLPY_POST_MUL:
+    case ACLPY_POST_FMA:
     case ACLPY_POST_MAX:
     case ACLPY_POST_MIN:
     case ACLPY_POST_DIV:
@@ -81,6 +84,8 @@ ACLPY_INLINE void aclpy_easy_step_(const aclpy_post_step *step, v32 *v, int64_t 
       ACLPY_EASY_OPERAND_(v32_add(t, s));
     case ACLPY_POST_MUL:
       ACLPY_EASY_OPERAND_(v32_mul(t, s));
+    case ACLPY_POST_FMA:
+      ACLPY_EASY_OPERAND_(v32_fma(t, alpha, s));
     case ACLPY_POST_MAX:
       ACLPY_EASY_OPERAND_(v32_larger(t, s));
     case ACLPY_POST_MIN:

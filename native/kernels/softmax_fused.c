@@ -27,7 +27,8 @@ static int32_t plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape
   shape->cost_ns = 60.0 + 20.0 * (double)shape->items[0] + (double)g.outer * (double)g.n * (double)g.inner * each;
   shape->passes = g.mode == ACLPY_CHUNKS ? 3 : 1;
   if (g.mode == ACLPY_LINES) {
-    shape->thread_scratch_bytes = 3 * g.n * aclpy_fused_rows_of_block(g.n) * (int64_t)sizeof(float);
+    /* Three blocks of rows, or: two rows in turn, and two of operands. */
+    shape->thread_scratch_bytes = (3 * aclpy_fused_rows_of_block(g.n) + 1) * g.n * (int64_t)sizeof(float);
   }
   if (g.mode == ACLPY_FUSED_TILES) shape->thread_scratch_bytes = g.n * g.stride * (int64_t)sizeof(float);
   if (g.mode == ACLPY_CHUNKS) {

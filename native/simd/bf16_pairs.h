@@ -38,16 +38,39 @@ ACLPY_INLINE void order_sums_bf16(v64 *low_high) {
   low_high[3] = _mm512_permutex2var_pd(last_even, high, last_odd);
 }
 
-/* Both rounded to nearest even, in the order of memory; no NaN. A word is rounded up where what it loses, with 0x7fff
- * and its own last bit, carries: that is the top bit of an average. */
+/* (v0 + v1) + (v2 + v3) by lanes of the order of memory, the even lanes before the odd ones. */
+ACLPY_INLINE v32 aclpy_add_pair_(v32 even, v32 odd) {
+  const v32 first = _mm512_mask_blend_ps(0xff00, even, odd);
+  return v32_add(first, _mm512_shuffle_f32x4(even, odd, 0x4e));
+}
+ACLPY_INLINE v32 sumx_bf16(const v32 *v) { return v32_add(aclpy_add_pair_(v[0], v[1]), aclpy_add_pair_(v[2], v[3])); }
+/* The halves of such a sum in the order of memory. */
+ACLPY_INLINE void order_sumx_bf16(v64 *low, v64 *high) {
+  const v64 even = *low, odd = *high;
+  *low = _mm512_permutex2var_pd(even, _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), odd);
+  *high = _mm512_permutex2var_pd(even, _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4), odd);
+}
+/* y = x in that order, both of n floats, n a multiple of 4 vectors. */
+ACLPY_INLINE void pairs_bf16(const float *restrict x, float *restrict y, int64_t n) {
+  for (int64_t i = 0; i < n; i += 2 * v32_LANES) {
+    for (int64_t k = 0; k < v32_LANES; ++k) {
+      y[i + k] = x[i + 2 * k];
+      y[i + v32_LANES + k] = x[i + 2 * k + 1];
+    }
+  }
+}
+
+/* Both rounded to nearest even, in the order of memory; no NaN but those whose lower words are 0. A word is rounded up
+ * where what it loses, with its own last bit below the rest, is more than a half. */
 ACLPY_INLINE __m512i aclpy_bf16_join_(v32 even, v32 odd) {
   const __m512i e = _mm512_castps_si512(even), o = _mm512_castps_si512(odd);
   const __m512i upper = _mm512_set4_epi32(0x0f0e0f0e, 0x0b0a0b0a, 0x07060706, 0x03020302);
   const __m512i lower = _mm512_set4_epi32(0x0d0c0d0c, 0x09080908, 0x05040504, 0x01000100);
   const __m512i kept = _mm512_mask_shuffle_epi8(o, 0x3333333333333333u, e, upper);
   const __m512i lost = _mm512_mask_shuffle_epi8(e, 0xccccccccccccccccu, o, lower);
-  const __m512i half = _mm512_ternarylogic_epi32(kept, _mm512_set1_epi16(1), _mm512_set1_epi16(0x7ffe), 0xea);
-  return _mm512_add_epi16(kept, _mm512_srli_epi16(_mm512_avg_epu16(lost, half), 15));
+  const __m512i sticky = _mm512_ternarylogic_epi32(lost, kept, _mm512_set1_epi16(1), 0xf8);
+  const __mmask32 up = _mm512_cmpgt_epu16_mask(sticky, _mm512_set1_epi16(-0x8000));
+  return _mm512_mask_sub_epi16(kept, up, kept, _mm512_set1_epi16(-1));
 }
 ACLPY_INLINE __m512i aclpy_bf16_interleave_(__m512i even_odd) {
   const __m512i to = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5,
@@ -55,8 +78,8 @@ ACLPY_INLINE __m512i aclpy_bf16_interleave_(__m512i even_odd) {
   return _mm512_permutexvar_epi16(to, even_odd);
 }
 
-/* Whether `low` and `high` hold the four vectors rounded. */
-ACLPY_INLINE int aclpy_bf16_join_quad_(const v32 *v, __m512i *low, __m512i *high) {
+/* Whether `low` and `high` hold the four vectors rounded; `tame`: no NaN but those that rounding leaves as they are. */
+ACLPY_INLINE int aclpy_bf16_join_quad_(const v32 *v, __m512i *low, __m512i *high, int tame) {
   if (__builtin_cpu_supports("avx512bf16")) {
     if (!aclpy_bf16_quad_(v, low, high)) return 0;
     *low = aclpy_bf16_interleave_(*low);
@@ -65,19 +88,21 @@ ACLPY_INLINE int aclpy_bf16_join_quad_(const v32 *v, __m512i *low, __m512i *high
   }
   *low = aclpy_bf16_join_(v[0], v[1]);
   *high = aclpy_bf16_join_(v[2], v[3]);
-  return ((unsigned)_mm512_cmp_ps_mask(v[0], v[1], _CMP_UNORD_Q) |
-          (unsigned)_mm512_cmp_ps_mask(v[2], v[3], _CMP_UNORD_Q)) == 0;
+  return tame || ((unsigned)_mm512_cmp_ps_mask(v[0], v[1], _CMP_UNORD_Q) |
+                  (unsigned)_mm512_cmp_ps_mask(v[2], v[3], _CMP_UNORD_Q)) == 0;
 }
-ACLPY_INLINE void stx_bf16(uint16_t *p, const v32 *v, int k, int streaming) {
+ACLPY_INLINE void stq_bf16(uint16_t *p, const v32 *v, int streaming, int tame) {
   __m512i low, high;
-  if (k < 3) return;
-  if (ACLPY_LIKELY(aclpy_bf16_join_quad_(v, &low, &high))) {
+  if (ACLPY_LIKELY(aclpy_bf16_join_quad_(v, &low, &high, tame))) {
     aclpy_bf16_put_quad_(p, low, high, streaming);
   } else {
     v32 ordered[4] = {v[0], v[1], v[2], v[3]};
     order_bf16(ordered);
     aclpy_bf16_put_each_(p, ordered, streaming);
   }
+}
+ACLPY_INLINE void stx_bf16(uint16_t *p, const v32 *v, int k, int streaming) {
+  if (k == 3) stq_bf16(p, v, streaming, 0);
 }
 
 #endif

@@ -13,24 +13,28 @@ ACLPY_INLINE uint32_t aclpy_quantize(float x, float low, float high) {
   return aclpy_f32_bits((x == x ? inside : 0.0f) + 0x1.8p23f);
 }
 
-/* Four vectors as the bytes of one: int8 (`is_signed`, a constant) or uint8. */
+/* Four vectors as the bytes of one: int8 (`is_signed`, a constant) or uint8. `tame`: no NaN, nothing beyond 2^30. */
 #if ACLPY_ISA_RANK == 3
-ACLPY_INLINE __m512i aclpy_byte_lanes_(v32 x, v32 low, v32 high) {
+/* As 32-bit integers, which are still to be clamped. What no integer stands for becomes the least one: right below 0
+ * and for NaN in uint8, but not above. */
+ACLPY_INLINE __m512i aclpy_byte_lanes_(v32 x, int is_signed, int tame) {
+  if (tame) return _mm512_cvtps_epi32(x);
+  if (!is_signed) return _mm512_cvtps_epi32(_mm512_min_ps(v32_set1(255.0f), x));
   const __mmask16 number = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
-  return _mm512_maskz_cvtps_epi32(number, _mm512_min_ps(_mm512_max_ps(x, low), high));
+  return _mm512_maskz_cvtps_epi32(number, _mm512_min_ps(_mm512_max_ps(x, v32_set1(-128.0f)), v32_set1(127.0f)));
 }
-ACLPY_INLINE v32 v32_to_bytes(const v32 *v, int is_signed) {
-  const v32 low = v32_set1(is_signed ? -128.0f : 0.0f), high = v32_set1(is_signed ? 127.0f : 255.0f);
-  const __m512i a = aclpy_byte_lanes_(v[0], low, high), b = aclpy_byte_lanes_(v[1], low, high);
-  const __m512i c = aclpy_byte_lanes_(v[2], low, high), d = aclpy_byte_lanes_(v[3], low, high);
-  const __m512i ab = _mm512_packs_epi32(a, b), cd = _mm512_packs_epi32(c, d);
+ACLPY_INLINE v32 v32_to_bytes(const v32 *v, int is_signed, int tame) {
+  __m512i w[4];
+  for (int k = 0; k < 4; ++k) w[k] = aclpy_byte_lanes_(v[k], is_signed, tame);
+  const __m512i ab = _mm512_packs_epi32(w[0], w[1]), cd = _mm512_packs_epi32(w[2], w[3]);
   const __m512i mixed = is_signed ? _mm512_packs_epi16(ab, cd) : _mm512_packus_epi16(ab, cd);
   /* Packing goes on within 16 bytes: four of each vector lie in each of them. */
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   return _mm512_castsi512_ps(_mm512_permutexvar_epi32(order, mixed));
 }
 #else
-ACLPY_INLINE v32 v32_to_bytes(const v32 *v, int is_signed) {
+ACLPY_INLINE v32 v32_to_bytes(const v32 *v, int is_signed, int tame) {
+  (void)tame;
   _Alignas(64) float x[4 * v32_LANES];
   _Alignas(64) uint8_t y[4 * v32_LANES];
   v32 packed;
@@ -50,7 +54,7 @@ ACLPY_INLINE void aclpy_store_bytes(const float *restrict x, uint8_t *restrict y
   for (; i + 4 * v32_LANES <= n; i += 4 * v32_LANES) {
     v32 v[4];
     for (int k = 0; k < 4; ++k) v[k] = v32_load(x + i + k * v32_LANES);
-    const v32 bytes = v32_to_bytes(v, is_signed);
+    const v32 bytes = v32_to_bytes(v, is_signed, 0);
     memcpy(y + i, &bytes, sizeof bytes);
   }
 #endif

@@ -14,6 +14,14 @@
 #undef QUAD
 #undef LDX
 #undef STX
+#undef STQ
+#undef SUMX
+#undef ORDER_SUMX
+#undef PAIRS
+#undef TOP
+#undef TOP_FIRST
+#undef TOP_QUAD
+#undef TOP_VALUE
 #undef ORDER
 #undef ORDER_SUMS
 #undef LDNR

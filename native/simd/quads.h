@@ -4,7 +4,10 @@
  *
  * ldx_<t>(p, k), stx_<t>(p, v, k, streaming): the same four vectors in whatever order of elements is cheapest, for work
  * element by element. order_<t> brings four vectors (one of each, as sums by lanes are) into the order of memory,
- * order_sums_<t> two double ones of which the first took vectors 0 and 2, the second 1 and 3.
+ * order_sums_<t> two double ones of which the first took vectors 0 and 2, the second 1 and 3. stq_<t> stores all four
+ * at once; `tame`: no NaN with lower bits. sumx_<t>(v) is (v0 + v1) + (v2 + v3) of four such vectors by lanes of the
+ * order of memory, the lanes in an order of their own that order_sumx_<t> takes back from halves of doubles. pairs_<t>
+ * copies floats to where vectors of that order find them.
  *
  * Where the processor has AVX-512-BF16, four vectors of bfloat16 take 8 instructions instead of 32. That conversion
  * turns subnormals to zero, so a zero among the results sends for a look at the arguments. Others are stored one by one
@@ -27,6 +30,15 @@ ACLPY_QUAD_(f64, double, v64)
   ACLPY_INLINE void stx_##t(stored *p, const vec *v, int k, int streaming) { quad_##t(p, v, k, streaming); } \
   ACLPY_INLINE void order_##t(vec *v) { (void)v; }                                                           \
   ACLPY_INLINE void order_sums_##t(v64 *low_high) { (void)low_high; }
+#define ACLPY_ORDER_FLOATS_(t, stored)                                                                  \
+  ACLPY_ORDER_(t, stored, v32)                                                                          \
+  ACLPY_INLINE void stq_##t(stored *p, const v32 *v, int streaming, int tame) {                         \
+    (void)tame;                                                                                         \
+    for (int k = 0; k < 4; ++k) quad_##t(p, v, k, streaming);                                           \
+  }                                                                                                     \
+  ACLPY_INLINE v32 sumx_##t(const v32 *v) { return v32_add(v32_add(v[0], v[1]), v32_add(v[2], v[3])); } \
+  ACLPY_INLINE void order_sumx_##t(v64 *low, v64 *high) { (void)low, (void)high; }                      \
+  ACLPY_INLINE void pairs_##t(const float *x, float *y, int64_t n) { memcpy(y, x, (size_t)n * sizeof *x); }
 
 #if ACLPY_ISA_RANK == 3
 /* As text, so that a compiler that may not use AVX-512-BF16 by itself takes it. */
@@ -78,12 +90,13 @@ ACLPY_INLINE void quad_bf16(uint16_t *p, const v32 *v, int k, int streaming) {
 #include "bf16_pairs.h"
 #else
 ACLPY_QUAD_(bf16, uint16_t, v32)
-ACLPY_ORDER_(bf16, uint16_t, v32)
+ACLPY_ORDER_FLOATS_(bf16, uint16_t)
 #endif
-ACLPY_ORDER_(f32, float, v32)
-ACLPY_ORDER_(f16, uint16_t, v32)
+ACLPY_ORDER_FLOATS_(f32, float)
+ACLPY_ORDER_FLOATS_(f16, uint16_t)
 ACLPY_ORDER_(f64, double, v64)
 #undef ACLPY_QUAD_
+#undef ACLPY_ORDER_FLOATS_
 #undef ACLPY_ORDER_
 
 #endif

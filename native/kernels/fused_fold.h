@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a softmax's operations come to on ordinary rows, with the same bits: fewer steps, or none.
+ *
+ * Where a row's factor is a number, its elements are 0 <= t = e * factor <= 2, and no NaN. So relu changes nothing, nor
+ * does clip where its bounds are out of reach. A product with a power of two of at least 1 is exact (short of overflow,
+ * which sizes exclude): it is carried along, into the next operand, into a multiply-add, which then rounds as the
+ * addition alone would, or back into the addition before, for sums never lose bits to underflow. Into a product that is
+ * rounded (the factor's, too) it goes only where the result's type has no use for what underflows.
+ * Other rows take the operations as they were given.
+ */
+#ifndef ACLPY_KERNELS_FUSED_FOLD_H
+#define ACLPY_KERNELS_FUSED_FOLD_H
+
+#include "post_ops.h"
+
+typedef struct fused_fold {
+  aclpy_post_step step[ACLPY_EASY_STEPS];
+  int from[ACLPY_EASY_STEPS]; /* the given step whose operand differs from row to row, or -1 */
+  int64_t steps;
+  float gain;  /* goes into the factor */
+  float limit; /* for rows whose factor is at most this */
+  int tame;    /* results are numbers below 2^30 */
+  int paired;  /* exponentials, and with them operands, lie in the order of ldx (simd/quads.h) */
+} fused_fold;
+
+/* A fold in the making: elements are what the vectors hold times `gain`. */
+typedef struct fold_walk {
+  fused_fold *fold;
+  float *own; /* room for a row of an operand */
+  int taken;  /* it holds the only one, or the first */
+  int64_t n;
+  float gain;
+  int known;           /* |t| <= slope * factor + above, and no NaN */
+  int positive;        /* if known: no sign bit */
+  double slope, above; /* roundings allowed for */
+  int last;            /* the last step's operand may be scaled */
+} fold_walk;
+
+ACLPY_INLINE int fold_sign_(float x) { return (int)(aclpy_f32_bits(x) >> 31); }
+ACLPY_INLINE int fold_power_(float x) { return x >= 1.0f && x <= 0x1p30f && (aclpy_f32_bits(x) & 0x7fffffu) == 0; }
+ACLPY_INLINE int fold_moderate_(float x) { return __builtin_fabsf(x) <= 0x1p60f; }
+
+ACLPY_INLINE void fold_size_(fold_walk *w, double slope, double above) {
+  w->slope = slope * 1.00001;
+  w->above = above * 1.00001;
+}
+/* |t| of any row. */
+ACLPY_INLINE double fold_most_(const fold_walk *w) { return 2.0 * w->slope + w->above; }
+
+ACLPY_INLINE aclpy_post_step *fold_emit_(fold_walk *w, int64_t code, float alpha, float value, const float *each) {
+  const aclpy_post_step step = {code, {each, value}, alpha, 0.0f, {0}};
+  w->fold->from[w->fold->steps] = -1;
+  w->fold->step[w->fold->steps] = step;
+  w->gain = 1.0f;
+  w->last = each == NULL || each == w->own;
+  return &w->fold->step[w->fold->steps++];
+}
+
+/* The last step's operand times the gain. */
+ACLPY_INLINE void fold_back_(fold_walk *w, aclpy_post_step *last) {
+  last->alpha *= w->gain;
+  last->operand.value *= w->gain;
+  for (int64_t i = 0; i < w->n && last->operand.each != NULL; ++i) w->own[i] *= w->gain;
+  w->gain = 1.0f;
+}
+
+/* The vectors hold t itself. `lossy`: underflow does not matter. */
+ACLPY_INLINE void fold_flush_(fold_walk *w, int lossy) {
+  if (w->gain == 1.0f) return;
+  aclpy_post_step *last = &w->fold->step[w->fold->steps > 0 ? w->fold->steps - 1 : 0];
+  const int able = w->last && w->known && fold_most_(w) <= 0x1p60;
+  if (able && last->code == ACLPY_POST_FMA) {
+    fold_back_(w, last);
+  } else if (able && lossy && last->code == ACLPY_POST_MUL) {
+    fold_back_(w, last);
+  } else if (lossy && w->fold->steps == 0) {
+    w->fold->gain = w->gain;
+    w->gain = 1.0f;
+  } else {
+    fold_emit_(w, ACLPY_POST_MUL, 0.0f, w->gain, NULL); /* there is room: what makes a gain was a step */
+  }
+}
+
+/* What there is to know of an operand's elements: bits of the largest, whether one has a sign. */
+typedef struct fold_operand {
+  uint32_t size, signs;
+} fold_operand;
+ACLPY_INLINE fold_operand fold_look_(const aclpy_post_step *given, int64_t n) {
+  fold_operand look = {0, 0};
+  if (given->operand.each == NULL) {
+    look.signs = aclpy_f32_bits(given->operand.value);
+    look.size = look.signs & 0x7fffffffu;
+  }
+  for (int64_t i = 0; i < n && given->operand.each != NULL; ++i) {
+    const uint32_t bits = aclpy_f32_bits(given->operand.each[i]), size = bits & 0x7fffffffu;
+    look.size = size > look.size ? size : look.size;
+    look.signs |= bits;
+  }
+  return look;
+}
+
+/* A sum or product with a row that all rows see, or with one value. */
+ACLPY_INLINE void fold_operand_(fold_walk *w, const aclpy_post_step *given) {
+  const fold_operand look = fold_look_(given, w->n);
+  const double size = (double)aclpy_f32_from_bits(look.size);
+  const int product = given->code == ACLPY_POST_MUL, known = w->known && look.size <= 0x5d800000u; /* 2^60 */
+  const float *each = given->operand.each;
+  if (!known || (product && each != NULL && w->taken)) fold_flush_(w, 0);
+  const float gain = w->gain;
+  if (each != NULL && !w->taken) {
+    if (w->fold->paired) pairs_bf16(each, w->own, w->n);
+    if (!w->fold->paired) memcpy(w->own, each, (size_t)w->n * sizeof *each);
+    for (int64_t i = 0; i < w->n && product && gain != 1.0f; ++i) w->own[i] *= gain;
+    each = w->own;
+    w->taken = 1;
+  }
+  if (product) {
+    fold_size_(w, w->slope * size, w->above * size);
+    fold_emit_(w, ACLPY_POST_MUL, 0.0f, given->operand.value * gain, each);
+  } else {
+    fold_size_(w, w->slope, w->above + size);
+    fold_emit_(w, ACLPY_POST_FMA, gain, given->operand.value, each);
+  }
+  w->positive = w->positive && look.signs >> 31 == 0;
+  w->known = known;
+}
+
+ACLPY_INLINE void fold_linear_(fold_walk *w, const aclpy_post_step *given) {
+  const float a = given->alpha, b = given->beta;
+  const double size = (double)__builtin_fabsf(a), more = (double)__builtin_fabsf(b);
+  const int usual = fold_moderate_(a) && fold_moderate_(b);
+  if (!w->known || !usual) fold_flush_(w, 0);
+  if (w->known && fold_power_(a)) {
+    fold_emit_(w, ACLPY_POST_FMA, w->gain * a, b, NULL);
+  } else {
+    fold_emit_(w, ACLPY_POST_LINEAR, w->gain * a, 0.0f, NULL)->beta = b;
+    w->last = 0;
+  }
+  fold_size_(w, w->slope * size, w->above * size + more);
+  w->positive = w->positive && !fold_sign_(a) && !fold_sign_(b);
+  w->known = w->known && usual;
+}
+
+/* Whether the step can be left out of rows whose factor is at most the limit. */
+ACLPY_INLINE int fold_idle_(fold_walk *w, const aclpy_post_step *given) {
+  const float a = given->alpha, b = given->beta;
+  if (!w->known || !w->positive) return 0;
+  if (given->code == ACLPY_POST_RELU) return !fold_sign_(a) && fold_moderate_(a);
+  if (given->code != ACLPY_POST_CLIP || !(a < 0.0f || aclpy_f32_bits(a) == 0) || !((double)b > w->above)) return 0;
+  const double most = ((double)b - w->above) / w->slope * 0.999;
+  if (w->slope > 0.0 && !(most > 0x1p-60)) return 0;
+  if (w->slope > 0.0 && most < (double)w->fold->limit) w->fold->limit = (float)most;
+  return 1;
+}
+
+/* Any other step, as it is. */
+ACLPY_INLINE void fold_keep_(fold_walk *w, const aclpy_post_step *given, int from) {
+  const float a = given->alpha, b = given->beta, s = given->operand.value;
+  fold_flush_(w, 0);
+  *fold_emit_(w, given->code, 0.0f, 0.0f, NULL) = *given;
+  w->fold->from[w->fold->steps - 1] = from;
+  w->last = 0;
+  if (given->code == ACLPY_POST_DIV && from < 0 && given->operand.each == NULL && fold_moderate_(s) &&
+      __builtin_fabsf(s) >= 0x1p-30f) {
+    w->positive = w->positive && !fold_sign_(s);
+    fold_size_(w, w->slope / (double)__builtin_fabsf(s), w->above / (double)__builtin_fabsf(s));
+    return;
+  }
+  w->known = given->code == ACLPY_POST_CLIP && fold_moderate_(a) && fold_moderate_(b);
+  w->positive = !fold_sign_(a) && !fold_sign_(b);
+  fold_size_(w, 0.0, (double)__builtin_fabsf(a) + (double)__builtin_fabsf(b));
+}
+
+/* The fold of the given steps; `moves`: the operand differs from row to row. Operands of several elements are rows that
+ * all rows see where it is paired. `coarse`: results below 2^-60 count as 0. */
+static __attribute__((unused)) void fused_fold_make_(fused_fold *fold, const aclpy_post_step *given,
+                                                     const aclpy_post_operand *const *moves, int64_t steps, int64_t n,
+                                                     float *own, int coarse) {
+  fold_walk w = {fold, own, 0, n, 1.0f, 1, 1, 1.0001, 0.0, 0};
+  fold->steps = 0;
+  fold->gain = 1.0f;
+  fold->limit = 2.0f;
+  for (int64_t k = 0; k < steps; ++k) {
+    const aclpy_post_step *g = &given[k];
+    const int fixed = moves[k] == NULL, scale = fixed && g->code == ACLPY_POST_MUL && g->operand.each == NULL;
+    if (fold_idle_(&w, g)) continue;
+    if (scale && fold_power_(g->operand.value) && w.gain <= 0x1p30f) {
+      w.gain *= g->operand.value;
+      fold_size_(&w, w.slope * (double)g->operand.value, w.above * (double)g->operand.value);
+    } else if (fixed && (g->code == ACLPY_POST_ADD || g->code == ACLPY_POST_MUL)) {
+      fold_operand_(&w, g);
+    } else if (g->code == ACLPY_POST_LINEAR) {
+      fold_linear_(&w, g);
+    } else {
+      fold_keep_(&w, g, fixed ? -1 : (int)k);
+    }
+  }
+  fold_flush_(&w, coarse);
+  fold->tame = w.known && fold_most_(&w) <= 0x1p30;
+}
+
+#endif

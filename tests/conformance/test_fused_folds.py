@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations that the kernels leave out, merge or move keep every bit of what was asked for.
+
+The wanted value is numpy's: one operation after the other on the float32 softmax, rounded once.
+"""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from aclnn_native import lib
+from aclnn_py.core import settings
+from aclnn_py.core.extras import Binary, Eltwise, Extras
+from support.fused import forward
+
+F = np.float32
+ISAS = [
+    name
+    for name, bit in {"baseline": 1, "avx2": 2, "avx512": 4}.items()
+    if lib.aclpy_isa_supported() & bit
+]
+#: Whole quads of lines, whole lines, and neither.
+SHAPES = [(12, 4096), (11, 192), (12, 2500)]
+PROGRAMS = [
+    (), (Eltwise("relu"),), (Eltwise("relu", 0.5),), (Eltwise("relu", -1.0),),
+    (Eltwise("clip", 0.0, 0.5),), (Eltwise("clip", 0.001, 0.5),),
+    (Eltwise("clip", -1.0, 1e-30),), (Eltwise("linear", 2.0, 0.25),),
+    (Eltwise("linear", 3.0, -1.0),),
+    (Eltwise("linear", 4.0, float("nan")),), (Eltwise("linear", 0.5, 1e-40),),
+    (Binary("add"),), (Binary("mul"),), (Binary("add"), Binary("mul")),
+    (Binary("mul"), Eltwise("relu"), Eltwise("clip", 0.0, 100.0)),
+    (Eltwise("linear", 2.0, 1.0), Eltwise("clip", 0.0, 1.5), Eltwise("relu")),
+    (Eltwise("square"), Eltwise("linear", 2.0, 0.0), Eltwise("relu")),
+    (Binary("sub"), Eltwise("relu"), Binary("max")), (Eltwise("exp"), Eltwise("clip", 0.0, 1.0)),
+]  # fmt: skip
+ROWS = {
+    "usual": lambda rng, n: rng.normal(size=n),
+    "positive": lambda rng, n: rng.uniform(0, 2, n),
+    "zeros": lambda _, n: np.resize([0.0, -0.0], n),
+    "huge": lambda rng, n: rng.normal(size=n) * 1e38,
+    "tiny": lambda rng, n: rng.normal(size=n) * 1e-42,
+    "special": lambda rng, n: np.where(
+        rng.uniform(size=n) < 0.01, np.nan, rng.normal(size=n) * 1e30
+    ),
+}
+
+
+@pytest.fixture(params=ISAS)
+def isa(request):
+    with settings.override(isa=request.param, fallback="error"):
+        yield request.param
+
+
+def source(shape, dtype):
+    """Rows of like elements, of unlike ones (results underflow), with a large one, special."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=shape)
+    x[1::4] *= 40
+    x[2::4, 7] = 9
+    x[3, 5], x[7, 3], x[7, 4] = np.nan, np.inf, -np.inf
+    x[9] = -np.inf
+    return x.astype(dtype)
+
+
+def one(op, t, s):
+    """One operation as the reference names it; `s` is the operand of a binary one."""
+    if isinstance(op, Binary):
+        if op.alg == "max":
+            return np.where(t > s, t, s)
+        return {"add": np.add, "mul": np.multiply, "sub": np.subtract}[op.alg](t, s)
+    a, b = F(op.alpha), F(op.beta)
+    if op.alg == "clip":
+        above = np.where(t > a, t, a)
+        return np.where(b < above, b, above)
+    if op.alg == "linear":
+        return a * t + b
+    return t * t if op.alg == "square" else np.where(t > 0, t, a * t)
+
+
+def applied(t, program, scale, rows):
+    """All of them, each rounded to float32."""
+    rows = iter(rows)
+    with np.errstate(all="ignore"):
+        t = t * F(scale)
+        for op in program:
+            t = one(op, t, next(rows) if isinstance(op, Binary) else None)
+    return t
+
+
+def rounded(t, target):
+    if target == "uint8" or target == "int8":
+        info = np.iinfo(target)
+        return np.where(np.isnan(t), 0, np.rint(np.clip(t, info.min, info.max))).astype(target)
+    with np.errstate(all="ignore"):
+        return t.astype(ml_dtypes.bfloat16 if target == "bfloat16" else target)
+
+
+def bits(a):
+    """Bit patterns, all NaNs alike."""
+    a = np.ascontiguousarray(a)
+    wide = a.astype(np.float32)
+    return np.where(np.isnan(wide), 0, a.view(f"u{a.itemsize}"))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize(
+    ("origin", "target"),
+    [("float32", "float32"), ("bfloat16", "bfloat16"), ("float32", "uint8"), ("float32", "int8"),
+     ("float16", "float16"), ("bfloat16", "uint8")],
+)  # fmt: skip
+def test_bits_of_the_operations_in_turn(device, stream, isa, shape, origin, target):
+    dtype = np.dtype(ml_dtypes.bfloat16 if origin == "bfloat16" else origin)
+    x = source(shape, dtype)
+    same = Extras(
+        post_ops=(Eltwise("abs"), Eltwise("abs"))
+    )  # is never folded; once, it turns 0 to -0
+    plain = forward(device, stream, same, x.astype(F), "float32", 1)
+    small = target in {"uint8", "int8"}
+    for number, program in enumerate(PROGRAMS):
+        kind = list(ROWS)[number % len(ROWS)]
+        for scale, divisor in ((8.0, 1 / 128), (1.0, 1 / 255), (0.3, 1 / 2), (2.0**40, 2.0**-60)):
+            rng = np.random.default_rng(number)
+            count = sum(isinstance(op, Binary) for op in program)
+            rows = [ROWS[kind](rng, shape[1]).astype(F)[None] for _ in range(count)]
+            places = [k for k, op in enumerate(program) if isinstance(op, Binary)]
+            tensors = {f"post_op_{k}_src1": row for k, row in zip(places, rows, strict=True)}
+            tensors["src_scale"] = np.array([scale], F)
+            if small:
+                tensors["dst_scale"] = np.array([divisor], F)
+            extras = Extras(src_scale=True, dst_scale=small, post_ops=program)
+            got = forward(device, stream, extras, x, target, 1, **tensors)["dst"]
+            if any(isinstance(op, Eltwise) and op.alg == "exp" for op in program):
+                continue  # its values are other tests' matter; here it only has to run
+            wanted = applied(plain["dst"], program, scale, rows)
+            with np.errstate(all="ignore"):
+                wanted = wanted / F(divisor) if small else wanted
+            assert_same(got, rounded(wanted, target), (program, kind, scale))
+
+
+def assert_same(got, wanted, what):
+    differ = np.argwhere(bits(got) != bits(wanted))
+    assert len(differ) == 0, (what, differ[:4], got[tuple(differ[0])], wanted[tuple(differ[0])])
