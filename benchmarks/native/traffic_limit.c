@@ -144,7 +144,7 @@ static void begin_(const job* work, cursor* next, int64_t tile) {
 
 static void pass_(const job* work) {
   const traffic* t = work->how;
-  cursor next = {.seen = {0}};
+  cursor next = {.seen = load_(work->first)};
   if (t->order == APART) {
     for (int64_t tile = work->begin; tile < work->end; tile++) {
       begin_(work, &next, tile);
