@@ -249,9 +249,25 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(opera
               streaming);
 }
 
+/* Rows of two whole vectors: they stay in registers. The bits of rows_run_as. */
+ACLPY_INLINE void FN(rows_pair)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
+                                int logarithm) {
+  const int64_t n = 2 * LANES, *pitch = geometry->pitch;
+  for (int64_t i = begin; i < end; ++i) {
+    const STORED *g = p->g + i * pitch[0], *y = p->y + i * pitch[1];
+    const FN(total) sum = FN(total_of)(FN(row_sum)(g, y, n, logarithm));
+    FN(row_out)(g, y, p->out + i * pitch[2], n, sum, logarithm, 0);
+  }
+}
+
 static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                          int logarithm) {
   const FN(operands) p = FN(operands_of)(geometry, args);
+  if (!p.streaming && geometry->n == 2 * LANES) {
+    if (logarithm) FN(rows_pair)(geometry, &p, begin, end, 1);
+    if (!logarithm) FN(rows_pair)(geometry, &p, begin, end, 0);
+    return;
+  }
   if (logarithm && p.streaming) FN(rows_run_as)(geometry, &p, begin, end, 1, 1);
   if (logarithm && !p.streaming) FN(rows_run_as)(geometry, &p, begin, end, 1, 0);
   if (!logarithm && p.streaming) FN(rows_run_as)(geometry, &p, begin, end, 0, 1);

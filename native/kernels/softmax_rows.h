@@ -184,11 +184,26 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *g, const STORED *x, STOR
   if (before.y != NULL) FN(pending_write)(&before, n, streaming, logarithm);
 }
 
+/* Rows [begin, end) of two whole vectors: they stay in registers. The bits of rows_run_as. */
+ACLPY_INLINE void FN(rows_pair)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end) {
+  for (int64_t row = begin; row < end; ++row) {
+    const STORED *here = x + row * g->pitch[0];
+    STORED *to = y + row * g->pitch[1];
+    const VEC a = LD(here), b = LD(here + LANES);
+    const VEC shift = V(set1)(V(hmax)(V(max)(a, b)));
+    const VEC d = V(exp_negative)(V(sub)(a, shift)), e = V(exp_negative)(V(sub)(b, shift));
+    const V(acc) s = V(acc_add)(V(acc_add)(V(acc_zero)(), d), e);
+    const VEC factor = V(set1)((REAL)(1.0 / V(acc_sum)(s, V(acc_zero)())));
+    ST(to, V(mul)(d, factor));
+    ST(to + LANES, V(mul)(e, factor));
+  }
+}
+
 /* log-softmax of short rows [begin, end), at most v64_LANES: what is done across the lanes of a row, and the logarithm,
- * is done for all of them at once. The bits of rows_run_as. */
+ * is done for all of them at once. The bits of rows_run_as. n is g->n: where the caller knows it, loops unroll. */
 ACLPY_INLINE void FN(group_log)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end,
-                                int streaming) {
-  const int64_t n = g->n, from = g->pitch[0], to = g->pitch[1], count = end - begin;
+                                int64_t n, int streaming) {
+  const int64_t from = g->pitch[0], to = g->pitch[1], count = end - begin;
   VEC top[v64_LANES];
   v64 sum[v64_LANES];
   double max[v64_LANES], offset[v64_LANES];
@@ -212,10 +227,15 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
   const STORED *x = (const STORED *)args->addr[0];
   STORED *y = (STORED *)args->addr[1];
   const int streaming = g->streaming && args->addr[0] != args->addr[1];
+  const int pair = g->n == 2 * LANES && !streaming;
   if (logarithm && g->n <= ACLPY_ROW_SHORT * LANES) {
     for (int64_t i = begin; i < end; i += v64_LANES) {
-      FN(group_log)(g, x, y, i, aclpy_min_i64(i + v64_LANES, end), streaming);
+      const int64_t last = aclpy_min_i64(i + v64_LANES, end);
+      if (pair) FN(group_log)(g, x, y, i, last, 2 * LANES, 0);
+      if (!pair) FN(group_log)(g, x, y, i, last, g->n, streaming);
     }
+  } else if (PLAIN && pair) { /* where converting binds, rows that overlap are faster */
+    FN(rows_pair)(g, x, y, begin, end);
   } else if (logarithm) {
     FN(rows_run_as)(g, x, y, begin, end, scratch, 1, streaming);
   } else {
