@@ -245,6 +245,8 @@ void *eng_handle_take(enum eng_kind kind, aclpy_handle handle) {
   struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
   if (slot == NULL) return NULL;
   uint64_t alone = word_(generation, 1);
+  if (atomic_load_explicit(&slot->word, memory_order_relaxed) != alone)
+    return NULL; /* a failed exchange costs as much */
   if (!atomic_compare_exchange_strong_explicit(&slot->word, &alone, word_(generation + 1, 1) | CLOSED,
                                                memory_order_acq_rel, memory_order_relaxed)) {
     return NULL;
