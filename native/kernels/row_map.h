@@ -27,6 +27,11 @@ enum { ACLPY_NEAR_BYTES = 6144 };
 ACLPY_INLINE void aclpy_fetch_near(const void *p, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH_NEAR((uintptr_t)p + (uintptr_t)(ACLPY_NEAR_BYTES + at));
 }
+/* What lies in the second-level cache, into the first-level one, a moment before it is needed. */
+enum { ACLPY_SOON_BYTES = 512 };
+ACLPY_INLINE void aclpy_fetch_soon(const void *p, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH_NEAR((uintptr_t)p + (uintptr_t)(ACLPY_SOON_BYTES + at));
+}
 
 /* From this length on, rows are done one after the other where nothing is streamed: two of each operand at a time, at
  * equal places of their pages, are more than the first-level cache holds well. */

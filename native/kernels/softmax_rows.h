@@ -37,12 +37,14 @@ ACLPY_INLINE VEC FN(exp_rest)(const STORED *x, REAL *e, int64_t i, int64_t n, VE
 
 /* Adds e of four vectors to s: in double after one float addition for a logarithm (whose argument may be 1 + little),
  * after two where the sum only divides. */
-ACLPY_INLINE V(acc) FN(quad_exp)(const STORED *x, REAL *e, int64_t i, VEC shift, int logarithm, V(acc) s) {
-  const VEC a = FN(exp_at)(x, e, i, shift, !logarithm), b = FN(exp_at)(x, e, i + LANES, shift, !logarithm);
-  const VEC c = FN(exp_at)(x, e, i + 2 * LANES, shift, !logarithm);
-  const VEC d = FN(exp_at)(x, e, i + 3 * LANES, shift, !logarithm);
-  if (!logarithm) return V(acc_add)(s, V(add)(V(add)(a, b), V(add)(c, d)));
-  return V(acc_add)(V(acc_add)(s, V(add)(a, b)), V(add)(c, d));
+ACLPY_INLINE V(acc) FN(quad_exp)(const VEC *x, REAL *e, VEC shift, int logarithm, V(acc) s) {
+  VEC v[4];
+  for (int k = 0; k < 4; ++k) {
+    v[k] = V(exp_negative)(V(sub)(x[k], shift));
+    if (!logarithm) V(store)(e + k * LANES, v[k]);
+  }
+  if (!logarithm) return V(acc_add)(s, V(add)(V(add)(v[0], v[1]), V(add)(v[2], v[3])));
+  return V(acc_add)(V(acc_add)(s, V(add)(v[0], v[1])), V(add)(v[2], v[3]));
 }
 
 /* Sum of e over a row that is not kept, but for adding the lanes. */
@@ -50,7 +52,10 @@ ACLPY_INLINE v64 FN(row_exp_lanes)(const STORED *x, int64_t n, REAL shift_by) {
   const VEC shift = V(set1)(shift_by);
   V(acc) s = V(acc_zero)(), t = s;
   int64_t i = 0;
-  for (; i + 4 * LANES <= n; i += 4 * LANES) s = FN(quad_exp)(x, NULL, i, shift, 1, s);
+  for (; i + 4 * LANES <= n; i += 4 * LANES) {
+    const VEC v[4] = {LD(x + i), LD(x + i + LANES), LD(x + i + 2 * LANES), LD(x + i + 3 * LANES)};
+    s = FN(quad_exp)(v, NULL, shift, 1, s);
+  }
   for (; i + LANES <= n; i += LANES) s = V(acc_add)(s, FN(exp_at)(x, NULL, i, shift, 0));
   if (i < n) t = V(acc_add)(t, FN(exp_rest)(x, NULL, i, n, shift, 0));
   return V(acc_lanes)(s, t);
@@ -122,9 +127,9 @@ ACLPY_INLINE VEC FN(pending_at)(const FN(pending) * p, int64_t i, int logarithm)
   return V(mul)(V(load)(p->e + i), V(set1)(p->factor));
 }
 
+/* Four vectors, where the row has them. */
 ACLPY_INLINE void FN(pending_quad)(FN(pending) * p, int logarithm) {
   const int64_t i = p->at;
-  if (p->y == NULL || i + 4 * LANES > p->n) return;
   VEC v[4];
   for (int k = 0; k < 4; ++k) {
     v[k] = FN(pending_at)(p, i + k * LANES, logarithm);
@@ -133,36 +138,88 @@ ACLPY_INLINE void FN(pending_quad)(FN(pending) * p, int logarithm) {
   p->at = i + 4 * LANES;
 }
 
-/* Three rows at once, so that arithmetic of one hides the memory of the others: the maximum of `next`, the
- * exponentials of x, the results of the row before. Returns the sum. */
-ACLPY_INLINE double FN(rows_step)(const STORED *next, REAL *next_max, const STORED *x, REAL *e, int64_t n,
-                                  REAL shift_by, FN(pending) * before, int logarithm) {
-  const REAL low = (REAL)-INFINITY;
-  const VEC shift = V(set1)(shift_by);
-  VEC m[4] = {V(set1)(low), V(set1)(low), V(set1)(low), V(set1)(low)};
-  V(acc) s = V(acc_zero)(), t = s;
-  int64_t i = 0;
-  for (; i + 4 * LANES <= n; i += 4 * LANES) {
-    for (int k = 0; k < 4; ++k) m[k] = V(max)(LD(next + i + k * LANES), m[k]);
-    if (before->streaming) aclpy_fetch_near(next + i, 4 * LANES * (int64_t)sizeof(STORED));
-    s = FN(quad_exp)(x, e, i, shift, logarithm, s);
-    FN(pending_quad)(before, logarithm);
+/* Three rows that are worked on at once, so that arithmetic of one hides the memory of the others: the maximum of
+ * `next`, the exponentials of x, the results of the row before. */
+typedef struct FN(three) {
+  const STORED *next, *x;
+  REAL *e;
+  VEC shift;
+  VEC max[4];
+  V(acc) sum;
+} FN(three);
+
+/* What is streamed is asked for early: short rows into the first-level cache, where they are found again; of long ones
+ * the next into the second-level cache, and this one from there. */
+ACLPY_INLINE void FN(three_fetch)(const FN(three) * t, int64_t i, int64_t n) {
+  const int64_t bytes = 4 * LANES * (int64_t)sizeof(STORED);
+  if (n * (int64_t)sizeof(STORED) < ACLPY_AHEAD_BYTES) {
+    aclpy_fetch_near(t->next + i, bytes);
+    return;
   }
-  for (; i + LANES <= n; i += LANES) {
-    m[0] = V(max)(LD(next + i), m[0]);
-    s = V(acc_add)(s, FN(exp_at)(x, e, i, shift, !logarithm));
-  }
-  if (i < n) {
-    m[1] = V(max)(LDN(next + i, n - i, low), m[1]);
-    t = V(acc_add)(t, FN(exp_rest)(x, e, i, n, shift, !logarithm));
-  }
-  if (before->y != NULL) FN(pending_write)(before, n, before->streaming, logarithm);
-  *next_max = V(hmax)(V(max)(V(max)(m[0], m[1]), V(max)(m[2], m[3])));
-  return V(acc_sum)(s, t);
+  aclpy_fetch(t->next + i, bytes);
+  aclpy_fetch_soon(t->x + i, bytes);
 }
 
-/* Rows [begin, end). Exponentials wait in y itself, or in scratch (two rows of it in turn, each from a line on) where y
- * is not to be touched twice: streamed past the caches, or of a narrower type. */
+/* Four vectors of each row; x is read before anything is written, for a load that follows a store to the same place of
+ * another page waits for it. */
+ACLPY_INLINE void FN(three_quad)(FN(three) * t, int64_t i, FN(pending) * before, int logarithm) {
+  VEC v[4];
+  for (int k = 0; k < 4; ++k) {
+    t->max[k] = V(max)(LD(t->next + i + k * LANES), t->max[k]);
+    v[k] = LD(t->x + i + k * LANES);
+  }
+  /* First, for its exponentials may lie where the next ones go. */
+  if (before != NULL) FN(pending_quad)(before, logarithm);
+  t->sum = FN(quad_exp)(v, t->e + i, t->shift, logarithm, t->sum);
+}
+
+/* Returns the sum. */
+ACLPY_INLINE double FN(rows_step)(const STORED *next, REAL *next_max, const STORED *x, REAL *e, int64_t n,
+                                  REAL shift_by, FN(pending) * before, int logarithm) {
+  const VEC low = V(set1)((REAL)-INFINITY);
+  FN(three) t = {next, x, e, V(set1)(shift_by), {low, low, low, low}, V(acc_zero)()};
+  V(acc) rest = t.sum;
+  int64_t i = 0;
+  if (before->y != NULL) {
+    for (; before->at + 4 * LANES <= n; i += 4 * LANES) {
+      if (before->streaming) FN(three_fetch)(&t, i, n);
+      FN(three_quad)(&t, i, before, logarithm);
+    }
+    FN(pending_write)(before, n, before->streaming, logarithm);
+  }
+  for (; i + 4 * LANES <= n; i += 4 * LANES) FN(three_quad)(&t, i, NULL, logarithm);
+  for (; i + LANES <= n; i += LANES) {
+    t.max[0] = V(max)(LD(next + i), t.max[0]);
+    t.sum = V(acc_add)(t.sum, FN(exp_at)(x, e, i, t.shift, !logarithm));
+  }
+  if (i < n) {
+    t.max[1] = V(max)(LDN(next + i, n - i, (REAL)-INFINITY), t.max[1]);
+    rest = V(acc_add)(rest, FN(exp_rest)(x, e, i, n, t.shift, !logarithm));
+  }
+  *next_max = V(hmax)(V(max)(V(max)(t.max[0], t.max[1]), V(max)(t.max[2], t.max[3])));
+  return V(acc_sum)(t.sum, rest);
+}
+
+/* Where the exponentials of row `row` wait: in y itself, or in scratch where y is not to be touched twice, streamed
+ * past the caches or of a narrower type. There in two rows in turn; in one (each of its places is read before it is
+ * written) where results begin at lines or rows are long, for two of them and two of x are more than the first-level
+ * cache holds well. Arithmetic binds narrower types, so theirs stay apart. Rows that begin within a line are read from
+ * lines on. */
+ACLPY_INLINE REAL *FN(rows_place)(const aclpy_geometry *g, STORED *y, int64_t row, REAL *scratch, int streaming) {
+  const int64_t n = g->n, to = g->pitch[1], size = (int64_t)sizeof(REAL);
+#if PLAIN
+  if (!streaming) return y + row * to;
+  const int whole = n % (4 * LANES) == 0 && ((uintptr_t)y | (uintptr_t)(to * size)) % 64 == 0;
+  if (whole || n * size > ACLPY_ROW_LONG_BYTES) return scratch;
+  const int64_t head = aclpy_to_line(y + row * to, size, n);
+  return scratch + (row & 1) * (aclpy_round16(n) + 64 / size) + (64 / size - head) % (64 / size);
+#else
+  (void)y, (void)to, (void)size, (void)streaming;
+  return scratch + (row & 1) * aclpy_round16(n);
+#endif
+}
+
+/* Rows [begin, end). */
 ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end,
                                   REAL *scratch, int logarithm, int streaming) {
   const int64_t n = g->n, from = g->pitch[0], to = g->pitch[1];
@@ -170,10 +227,7 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *g, const STORED *x, STOR
   REAL max = begin < end ? FN(row_max)(x + begin * from, n) : 0, next_max = 0;
   for (int64_t row = begin; row < end; ++row) {
     const STORED *here = x + row * from, *next = row + 1 < end ? here + from : here;
-    REAL *e = scratch + (row & 1) * aclpy_round16(n);
-#if PLAIN
-    if (!streaming) e = y + row * to;
-#endif
+    REAL *e = FN(rows_place)(g, y, row, scratch, streaming);
     const double sum = FN(rows_step)(next, &next_max, here, e, n, max, &before, logarithm);
     const REAL factor = (REAL)(logarithm ? aclpy_log_f64(sum) : 1.0 / sum);
     const FN(pending) now = {e, here, y + row * to, n, 0, max, factor, streaming};
