@@ -148,7 +148,9 @@ ACLPY_INLINE FN(operands) FN(operands_of)(const aclpy_geometry *geometry, const 
 }
 
 /* Row `at` is written while the sum of the row behind it is made, so that reading and writing overlap. The sum has
- * the same steps as row_sum. */
+ * the same steps as row_sum. Results in the caches follow one group of vectors behind the sum: rows of 4000 bytes are
+ * read just before the place, in another page, of what was written, and such a load waits for the store. */
+enum { FN(fetches) = sizeof(STORED) < sizeof(double) /* two rows of doubles fill the first-level cache as it is */ };
 ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t row, FN(total) sum,
                                   int logarithm, int streaming) {
   const int64_t n = geometry->n, *pitch = geometry->pitch;
@@ -168,7 +170,9 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
       FN(sums_quad)(&s, h + i, z + i, logarithm);
       if (streaming) aclpy_fetch_near(h + i, 4 * LANES * (int64_t)sizeof(STORED));
       if (streaming) aclpy_fetch_near(z + i, 4 * LANES * (int64_t)sizeof(STORED));
-      done = FN(out_quad)(g, y, out, done, n, high, low, logarithm, streaming);
+      if (!streaming && FN(fetches)) aclpy_fetch_soon(h + i, 4 * LANES * (int64_t)sizeof(STORED));
+      if (!streaming && FN(fetches)) aclpy_fetch_soon(z + i, 4 * LANES * (int64_t)sizeof(STORED));
+      if (streaming || first + i > 0) done = FN(out_quad)(g, y, out, done, n, high, low, logarithm, streaming);
     }
     total += FN(sums_end)(&s, h, z, i, m, logarithm);
   }
