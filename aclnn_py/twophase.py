@@ -96,6 +96,23 @@ class Entry(calls.Binder):
     keep: list[object]
 
 
+class Plans(dict[tuple[object, ...], Entry]):
+    """Entries by key. Phase-1 functions in C remember some, so they are told when any goes."""
+
+    __slots__ = ()
+
+    def clear(self) -> None:
+        """Drop all."""
+        super().clear()
+        calls.forget_plans()
+
+    def drop_first(self) -> None:
+        """Drop the oldest, unless another thread changes them just now."""
+        with suppress(RuntimeError, StopIteration):
+            self.pop(next(iter(self)), None)
+        calls.forget_plans()
+
+
 class Operator:
     """One operator behind the door: its spec, its number, its plans.
 
@@ -115,7 +132,7 @@ class Operator:
         self.spec = spec
         self.number = operator_id(spec.function)
         self._numbers = [param.kind == "attr" for param in spec.params]  # the others are tensors
-        self.plans: dict[tuple[object, ...], Entry] = {}
+        self.plans = Plans()
         settings.on_change(self.plans.clear)
 
     def get_workspace_size(
@@ -269,8 +286,7 @@ class Operator:
         entry.plan, entry.keep = plan, keep
         # Without a lock, which a fork or a finalizer could leave held: each step is atomic.
         while len(self.plans) >= _PLANS_KEPT:
-            with suppress(RuntimeError, StopIteration):  # changed or cleared by another thread
-                self.plans.pop(next(iter(self.plans)), None)
+            self.plans.drop_first()
         return self.plans.setdefault(key, entry)
 
     def _key(self, tensors: tuple[Tensor, ...], values: Sequence[object]) -> tuple[object, ...]:

@@ -70,7 +70,8 @@ class _Registration:
         self.token = token
 
     def __del__(self) -> None:
-        _steps.pop(self.token, None)
+        if _steps is not None:  # at interpreter exit the module may be gone before its plans
+            _steps.pop(self.token, None)
 
 
 class _Prepared(NamedTuple):

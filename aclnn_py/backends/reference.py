@@ -67,7 +67,8 @@ class _Registration:
         self.token = token
 
     def __del__(self) -> None:
-        release_step(self.token)
+        if release_step is not None:  # at interpreter exit the module may be gone before its plans
+            release_step(self.token)
 
 
 def _array(address: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:

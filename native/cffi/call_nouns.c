@@ -23,6 +23,7 @@ static void finish_(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   if (noun->weak_references != NULL) PyObject_ClearWeakRefs(self);
   Py_XDECREF(noun->handle);
+  Py_XDECREF(noun->known_handle.of);
   freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
   release(self);
   Py_DECREF(type);
@@ -32,6 +33,7 @@ static void tensor_dealloc_(PyObject *self) {
   struct calls_tensor *tensor = (struct calls_tensor *)self;
   PyObject_GC_UnTrack(self);
   Py_XDECREF(tensor->layout);
+  Py_XDECREF(tensor->known_layout.of);
   Py_XDECREF(tensor->buffer);
   finish_(self);
 }
@@ -82,7 +84,7 @@ static PyObject *synchronize_(PyObject *self, PyObject *const *arguments, Py_ssi
     Py_DECREF(checked);
     return answer;
   }
-  if (!calls_as_uint64(stream->noun.handle, &handle)) return NULL;
+  if (!calls_known(&stream->noun.known_handle, stream->noun.handle, &handle)) return NULL;
   if (aclpy_stream_is_quiet(handle)) Py_RETURN_NONE;
   if (!calls_as_uint64(stream->context, &context)) return NULL;
   PyThreadState *thread = PyEval_SaveThread();

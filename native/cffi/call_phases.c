@@ -7,6 +7,17 @@
 
 enum { PHASE_TWO_ARGUMENTS = 4, MOST_ARGUMENTS = 16 };
 
+/* A call that phase 1 was given lately. Most programs make few different ones, and comparing numbers is a third of
+ * making a key and looking it up. */
+enum { RECENT = 8, RECENT_ARGUMENTS = 8 };
+struct recent_ {
+  uint64_t word[RECENT_ARGUMENTS]; /* layouts and ints */
+  uint32_t same;                   /* a bit for each pair of tensors */
+  uint64_t era;
+  PyObject *entry; /* NULL: none */
+};
+static uint64_t era_; /* grows when entries may be gone from the plans */
+
 /* What a function is bound to. */
 struct phase_ {
   PyObject ob_base;
@@ -22,6 +33,7 @@ struct phase_ {
   PyObject *in_place;   /* keywords of an earlier call that all stood where their arguments do; or NULL */
   Py_ssize_t n;         /* arguments of phase 1 */
   char kinds[MOST_ARGUMENTS];
+  struct recent_ recent[RECENT];
 };
 
 static PyTypeObject *phase_type_;
@@ -34,6 +46,7 @@ static int phase_traverse_(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(phase->fail);
   Py_VISIT(phase->plans);
   Py_VISIT(phase->missing);
+  for (int i = 0; i < RECENT; i++) Py_VISIT(phase->recent[i].entry);
   return 0;
 }
 
@@ -43,6 +56,7 @@ static int phase_clear_(PyObject *self) {
   Py_CLEAR(phase->fail);
   Py_CLEAR(phase->plans);
   Py_CLEAR(phase->missing);
+  for (int i = 0; i < RECENT; i++) Py_CLEAR(phase->recent[i].entry);
   return 0;
 }
 
@@ -103,6 +117,8 @@ struct given_ {
   struct calls_tensor *tensor[CALLS_INLINE_TENSORS];
   aclpy_handle handle[CALLS_INLINE_TENSORS];
   Py_ssize_t n;
+  uint64_t word[RECENT_ARGUMENTS];
+  bool plain; /* as far as `word` goes: few arguments, no large int */
 };
 
 static void put_(PyObject *tuple, Py_ssize_t at, PyObject *item) {
@@ -110,22 +126,85 @@ static void put_(PyObject *tuple, Py_ssize_t at, PyObject *item) {
   (void)PyTuple_SetItem(tuple, at, item);
 }
 
-/* The key of the plan; NULL without an exception where the call is not what the fast way expects. */
-static PyObject *key_(const struct phase_ *phase, PyObject *const *arguments, struct given_ *given) {
-  given->n = 0;
-  for (Py_ssize_t i = 0; i < phase->n; i++) {
-    if (phase->kinds[i] == 'i') {
-      if (!PyLong_CheckExact(arguments[i])) return NULL;
-      continue;
-    }
-    struct calls_tensor *tensor = (struct calls_tensor *)arguments[i];
-    if (!PyObject_TypeCheck(arguments[i], calls_tensor_type) || !tensor->noun.open || tensor->layout == NULL ||
-        tensor->buffer == NULL || !calls_as_uint64(tensor->noun.handle, &given->handle[given->n])) {
-      PyErr_Clear();
-      return NULL;
-    }
-    given->tensor[given->n++] = tensor;
+static bool read_int_(PyObject *number, uint64_t *word, bool *plain) {
+  if (!PyLong_CheckExact(number)) return false;
+  int overflow = 0;
+  *word = (uint64_t)PyLong_AsLongAndOverflow(number, &overflow);
+  if (overflow != 0) *plain = false;
+  return true;
+}
+
+static bool read_tensor_(PyObject *object, struct given_ *given, uint64_t *word) {
+  struct calls_tensor *tensor = (struct calls_tensor *)object;
+  if (!PyObject_TypeCheck(object, calls_tensor_type) || !tensor->noun.open || tensor->layout == NULL ||
+      tensor->buffer == NULL || !calls_known(&tensor->known_layout, tensor->layout, word) ||
+      !calls_known(&tensor->noun.known_handle, tensor->noun.handle, &given->handle[given->n])) {
+    PyErr_Clear();
+    return false;
   }
+  given->tensor[given->n++] = tensor;
+  return true;
+}
+
+/* False without an exception where the call is not what the fast way expects. */
+static bool read_(const struct phase_ *phase, PyObject *const *arguments, struct given_ *given) {
+  given->n = 0;
+  given->plain = phase->n <= RECENT_ARGUMENTS;
+  for (Py_ssize_t i = 0; i < phase->n; i++) {
+    uint64_t rest, *word = given->plain ? &given->word[i] : &rest;
+    bool good =
+        phase->kinds[i] == 'i' ? read_int_(arguments[i], word, &given->plain) : read_tensor_(arguments[i], given, word);
+    if (!good) return false;
+  }
+  return true;
+}
+
+/* A bit for each pair of tensors that are one. */
+static uint32_t same_(const struct given_ *given) {
+  uint32_t bits = 0, bit = 1;
+  for (Py_ssize_t a = 0; a < given->n; a++) {
+    for (Py_ssize_t b = a + 1; b < given->n; b++, bit <<= 1) bits |= given->tensor[a] == given->tensor[b] ? bit : 0;
+  }
+  return bits;
+}
+
+/* Where a call like this one is remembered. */
+static struct recent_ *place_(struct phase_ *phase, const struct given_ *given) {
+  uint64_t mixed = 0;
+  for (Py_ssize_t i = 0; i < phase->n; i++) mixed = mixed * 3 + given->word[i];
+  return &phase->recent[(mixed * UINT64_C(0x9E3779B97F4A7C15)) >> 61];
+}
+
+/* A new reference, or NULL without an exception. */
+static PyObject *recall_(const struct phase_ *phase, const struct recent_ *recent, const struct given_ *given) {
+  if (recent->entry == NULL || recent->era != era_ || recent->same != same_(given)) return NULL;
+  for (Py_ssize_t i = 0; i < phase->n; i++) {
+    if (recent->word[i] != given->word[i]) return NULL;
+  }
+  Py_INCREF(recent->entry);
+  return recent->entry;
+}
+
+/* `era` was read before the entry was looked up. */
+static void remember_(struct recent_ *recent, const struct given_ *given, Py_ssize_t n, PyObject *entry, uint64_t era) {
+  PyObject *before = recent->entry;
+  memcpy(recent->word, given->word, (size_t)n * sizeof(*recent->word));
+  recent->same = same_(given);
+  recent->era = era;
+  Py_INCREF(entry);
+  recent->entry = entry;
+  Py_XDECREF(before);
+}
+
+PyObject *calls_forget_plans(PyObject *module, PyObject *nothing) {
+  (void)module;
+  (void)nothing;
+  era_++;
+  Py_RETURN_NONE;
+}
+
+/* The key of the plan. */
+static PyObject *key_(const struct phase_ *phase, PyObject *const *arguments, const struct given_ *given) {
   PyObject *key = PyTuple_New(phase->n + given->n * (given->n - 1) / 2);
   if (key == NULL) return NULL;
   for (Py_ssize_t i = 0; i < phase->n; i++) {
@@ -194,20 +273,37 @@ static PyObject *run_one_(const struct phase_ *phase, const struct given_ *given
   return PyObject_CallObject(phase->fail, NULL);
 }
 
-static PyObject *one_(PyObject *self, PyObject *const *arguments, Py_ssize_t n, PyObject *names) {
-  struct phase_ *phase = (struct phase_ *)self;
-  struct given_ given = {.handle = {0}};
-  PyObject *inorder[MOST_ARGUMENTS];
-  PyObject *const *all = arguments;
-  PyObject *key = NULL;
-  if (names == NULL ? n != phase->n : !in_place_(phase, n, names))
-    all = arrange_(phase, arguments, n, names, inorder) ? inorder : NULL;
-  if (all != NULL) key = key_(phase, all, &given);
+/* The entry of a call that is not remembered. A new reference; NULL perhaps without an exception. */
+static PyObject *look_up_(const struct phase_ *phase, PyObject *const *arguments, const struct given_ *given) {
+  PyObject *key = key_(phase, arguments, given);
   PyObject *entry = key == NULL ? NULL : entry_(phase, key);
   if (key != NULL && entry == NULL && phase->missing != NULL && PyErr_Occurred() == NULL) {
-    entry = planned_(phase, all, key);
+    entry = planned_(phase, arguments, key);
   }
   Py_XDECREF(key);
+  return entry;
+}
+
+static PyObject *find_(struct phase_ *phase, PyObject *const *arguments, const struct given_ *given) {
+  if (!given->plain) return look_up_(phase, arguments, given);
+  struct recent_ *recent = place_(phase, given);
+  PyObject *entry = recall_(phase, recent, given);
+  if (entry != NULL) return entry;
+  uint64_t era = era_;
+  entry = look_up_(phase, arguments, given);
+  if (entry != NULL) remember_(recent, given, phase->n, entry, era);
+  return entry;
+}
+
+static PyObject *one_(PyObject *self, PyObject *const *arguments, Py_ssize_t n, PyObject *names) {
+  struct phase_ *phase = (struct phase_ *)self;
+  struct given_ given;
+  for (int i = 0; i < CALLS_INLINE_TENSORS; i++) given.handle[i] = 0;
+  PyObject *inorder[MOST_ARGUMENTS];
+  PyObject *const *all = arguments;
+  if (names == NULL ? n != phase->n : !in_place_(phase, n, names))
+    all = arrange_(phase, arguments, n, names, inorder) ? inorder : NULL;
+  PyObject *entry = all != NULL && read_(phase, all, &given) ? find_(phase, all, &given) : NULL;
   if (entry == NULL) {
     if (PyErr_Occurred() != NULL) return NULL;
     return calls_checked(phase->checked, arguments, n, names);
@@ -230,13 +326,18 @@ static bool address_(PyObject *buffer, uint64_t *address) {
   return found;
 }
 
+static bool handle_(PyObject *object, uint64_t *handle) {
+  struct calls_noun *noun = (struct calls_noun *)object;
+  return calls_known(&noun->known_handle, noun->handle, handle);
+}
+
 static PyObject *two_(PyObject *self, PyObject *const *arguments, Py_ssize_t n, PyObject *names) {
   const struct phase_ *phase = (const struct phase_ *)self;
   uint64_t workspace = 0, size, stream = 0;
   if (n != PHASE_TWO_ARGUMENTS || names != NULL || !PyObject_TypeCheck(arguments[2], calls_executor_type) ||
       (arguments[3] != Py_None && !PyObject_TypeCheck(arguments[3], calls_stream_type)) ||
       (arguments[0] != Py_None && !address_(arguments[0], &workspace)) || !calls_as_uint64(arguments[1], &size) ||
-      (arguments[3] != Py_None && !calls_as_uint64(((struct calls_noun *)arguments[3])->handle, &stream))) {
+      (arguments[3] != Py_None && !handle_(arguments[3], &stream))) {
     PyErr_Clear();
     return calls_checked(phase->checked, arguments, n, names);
   }

@@ -28,6 +28,17 @@ bool calls_as_uint64(PyObject *number, uint64_t *value) {
   return large != (unsigned long long)-1 || PyErr_Occurred() == NULL;
 }
 
+bool calls_learn(struct calls_number *known, PyObject *number) {
+  uint64_t value;
+  if (!calls_as_uint64(number, &value)) return false;
+  PyObject *before = known->of;
+  Py_INCREF(number);
+  known->of = number;
+  known->value = value;
+  Py_XDECREF(before);
+  return true;
+}
+
 static PyObject *by_name_(PyObject *const *values, PyObject *names) {
   PyObject *found = PyDict_New();
   Py_ssize_t n = found == NULL ? 0 : PyTuple_Size(names);
@@ -106,7 +117,8 @@ PyDoc_STRVAR(
     "A phase-1 function.\n\n"
     "`kinds` has a letter for each argument, t for tensors and i for ints; `defaults` are of the last ones.\n"
     "`plans` gives the Binder of a call by its layouts and ints, in order, and for each pair of tensors,\n"
-    "whether both are one. What it does not have, and every call that is not like that, goes to `checked`.\n"
+    "whether both are one; whoever takes an entry out calls `forget_plans`. What it does not have, and every call that "
+    "is not like that, goes to `checked`.\n"
     "`fail` raises the last error. `missing` makes the Binder that `plans` does not have, from its key, the tensors\n"
     "and the ints; without it that is up to `checked`, too.");
 PyDoc_STRVAR(phase_two_doc_,
@@ -116,6 +128,9 @@ PyDoc_STRVAR(phase_two_doc_,
 PyDoc_STRVAR(moved_doc_, "moved()\n--\n\nMemory has moved: prepared calls are to be checked anew.");
 PyDoc_STRVAR(moves_doc_, "moves()\n--\n\nHow often `moved` was called.");
 
+PyDoc_STRVAR(forget_plans_doc_,
+             "forget_plans()\n--\n\n"
+             "Some `plans` of phase-1 functions have lost entries: what was found there is to be looked up anew.");
 PyDoc_STRVAR(plan_doc_,
              "plan(operator, flags, workspace_bytes, slots, steps, launches, hazards, refusal, aligned, n_chains,\n"
              "     chains, /)\n--\n\n"
@@ -126,6 +141,7 @@ PyDoc_STRVAR(plan_doc_,
 
 static PyMethodDef methods_[] = {
     {"execute", (PyCFunction)(void (*)(void))execute_, METH_FASTCALL, execute_doc_},
+    {"forget_plans", calls_forget_plans, METH_NOARGS, forget_plans_doc_},
     {"moved", calls_moved, METH_NOARGS, moved_doc_},
     {"moves", calls_moves, METH_NOARGS, moves_doc_},
     {"phase_one", (PyCFunction)(void (*)(void))calls_phase_one, METH_VARARGS | METH_KEYWORDS, phase_one_doc_},

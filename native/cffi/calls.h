@@ -17,16 +17,24 @@ enum { CALLS_INLINE_TENSORS = 4, CALLS_MOST_TENSORS = 128 };
 
 /* ---- nouns (call_nouns.c) ---- */
 
+/* An int of Python that C has read once. */
+struct calls_number {
+  PyObject *of; /* held, so that the same address is the same int */
+  uint64_t value;
+};
+
 struct calls_noun {
   PyObject ob_base;
   PyObject *weak_references;
-  PyObject *handle; /* an int: Python reads it more often than C does */
+  PyObject *handle; /* an int */
+  struct calls_number known_handle;
   bool open;
 };
 
 struct calls_tensor {
   struct calls_noun noun;
   PyObject *layout; /* an int: a field of plans' keys */
+  struct calls_number known_layout;
   PyObject *buffer;
 };
 
@@ -69,6 +77,15 @@ PyObject *calls_watch(PyObject *module, PyObject *watcher);
 
 /* Handles and addresses; faster than PyLong_AsUnsignedLongLong, which goes byte by byte. */
 bool calls_as_uint64(PyObject *number, uint64_t *value);
+/* The same for one that is asked for again and again: only another int is read. */
+bool calls_learn(struct calls_number *known, PyObject *number);
+static inline bool calls_known(struct calls_number *known, PyObject *number, uint64_t *value) {
+  if (known->of != number || number == NULL) {
+    if (!calls_learn(known, number)) return false;
+  }
+  *value = known->value;
+  return true;
+}
 /* Calls `checked` with the arguments of a METH_FASTCALL | METH_KEYWORDS call. */
 PyObject *calls_checked(PyObject *checked, PyObject *const *arguments, Py_ssize_t n, PyObject *names);
 
@@ -84,6 +101,7 @@ PyTypeObject *calls_add_type(PyObject *module, const char *name, PyType_Spec *sp
 PyObject *calls_phase_one(PyObject *module, PyObject *arguments, PyObject *names);
 PyObject *calls_phase_two(PyObject *module, PyObject *arguments, PyObject *names);
 PyObject *calls_plan(PyObject *module, PyObject *arguments);
+PyObject *calls_forget_plans(PyObject *module, PyObject *nothing);
 PyObject *calls_moved(PyObject *module, PyObject *nothing);
 PyObject *calls_moves(PyObject *module, PyObject *nothing);
 
