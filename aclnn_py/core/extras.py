@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import struct
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 __all__ = [
@@ -53,12 +54,15 @@ class Eltwise:
     """
 
     alg: str
-    alpha: float = 0.0
-    beta: float = 0.0
+    alpha: float = field(default=0.0, compare=False)
+    beta: float = field(default=0.0, compare=False)
+    #: What is compared: 0.0 and -0.0 are two constants, a NaN is one.
+    constants: bytes = field(init=False, repr=False, default=b"")
 
     def __post_init__(self) -> None:
         """Refuse unknown names."""
         _one_of("alg", self.alg, ELTWISE_ALGORITHMS)
+        object.__setattr__(self, "constants", struct.pack("<dd", self.alpha, self.beta))
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,15 @@ def test_specs_are_made_once():
     assert twophase.fused_backward("softmax") is twophase.fused_backward("softmax")
 
 
+@pytest.mark.parametrize("name", ["alpha", "beta"])
+def test_constants_are_told_apart_by_their_bits(name):
+    def made(value):
+        return forward_spec(Extras(post_ops=(Eltwise("clip", **{name: value}),)))
+
+    assert made(0.0) is not made(-0.0)
+    assert made(float("nan")) is made(float("nan"))
+
+
 @pytest.mark.parametrize(
     "make",
     [
