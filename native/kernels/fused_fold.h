@@ -141,16 +141,30 @@ ACLPY_INLINE void fold_linear_(fold_walk *w, const aclpy_post_step *given) {
   w->known = w->known && usual;
 }
 
-/* Whether the step can be left out of rows whose factor is at most the limit. */
+/* Whether the elements are numbers without a sign and the step a clip from 0 or less on. */
+ACLPY_INLINE int fold_caps_(const fold_walk *w, const aclpy_post_step *given) {
+  const float a = given->alpha, b = given->beta;
+  return w->known && w->positive && given->code == ACLPY_POST_CLIP && (a < 0.0f || aclpy_f32_bits(a) == 0) && b > 0.0f;
+}
+
+/* Whether the step can be left out of rows whose factor is at most the limit. Lower limits than the one here do not
+ * pay: rows of a few large elements would be above them, and go the long way. */
+static const double FOLD_LEAST_LIMIT_ = 0.25;
 ACLPY_INLINE int fold_idle_(fold_walk *w, const aclpy_post_step *given) {
   const float a = given->alpha, b = given->beta;
-  if (!w->known || !w->positive) return 0;
-  if (given->code == ACLPY_POST_RELU) return !fold_sign_(a) && fold_moderate_(a);
-  if (given->code != ACLPY_POST_CLIP || !(a < 0.0f || aclpy_f32_bits(a) == 0) || !((double)b > w->above)) return 0;
+  if (w->known && w->positive && given->code == ACLPY_POST_RELU) return !fold_sign_(a) && fold_moderate_(a);
+  if (!fold_caps_(w, given) || !((double)b > w->above)) return 0;
   const double most = ((double)b - w->above) / w->slope * 0.999;
-  if (w->slope > 0.0 && !(most > 0x1p-60)) return 0;
+  if (w->slope > 0.0 && !(most >= FOLD_LEAST_LIMIT_)) return 0;
   if (w->slope > 0.0 && most < (double)w->fold->limit) w->fold->limit = (float)most;
   return 1;
+}
+
+/* A clip of which only the upper bound is within reach. */
+ACLPY_INLINE void fold_cap_(fold_walk *w, const aclpy_post_step *given) {
+  fold_flush_(w, 0);
+  fold_emit_(w, ACLPY_POST_MIN, 0.0f, given->beta, NULL);
+  fold_size_(w, 0.0, (double)given->beta);
 }
 
 /* Any other step, as it is. */
@@ -191,6 +205,8 @@ static __attribute__((unused)) void fused_fold_make_(fused_fold *fold, const acl
       fold_operand_(&w, g);
     } else if (g->code == ACLPY_POST_LINEAR) {
       fold_linear_(&w, g);
+    } else if (fold_caps_(&w, g) && fold_moderate_(g->beta)) {
+      fold_cap_(&w, g);
     } else {
       fold_keep_(&w, g, fixed ? -1 : (int)k);
     }
