@@ -34,7 +34,8 @@ class Slot(NamedTuple):
     low_bytes, high_bytes : int
         Bytes the view touches, relative to the tensor's raw data address.
     captured : bool
-        A first run uses the address the tensor had in phase 1 (contiguous outputs).
+        A first run uses the address the tensor had in phase 1: aclnn's contiguous outputs, and
+        every tensor of a vocabulary that cannot set addresses.
     written : bool
         Whether some step writes it.
     used : bool
@@ -225,7 +226,7 @@ def _slots(problem: Problem, uses: _Uses, captured: set[int]) -> tuple[Slot, ...
                 name,
                 low * itemsize,
                 high * itemsize,
-                index in captured,
+                index in captured or problem.spec.dialect != "aclnn",
                 index in written,
                 index in touched,
                 f"{desc.dtype.name} {shape_text(desc.shape)}",

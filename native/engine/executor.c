@@ -32,7 +32,7 @@ static int32_t no_memory_(const char *function) {
                     "free memory and try again", "no memory for an executor");
 }
 
-/* The address of a live tensor, without a reference: enough for a hit, which never asks again. */
+/* The address of a live tensor, without a reference: enough for who never asks again. */
 static bool read_address_(aclpy_handle tensor, uintptr_t *address) {
   const _Atomic uint64_t *note = eng_handle_peek(ENG_TENSOR, tensor);
   if (note == NULL) return false;
@@ -42,10 +42,16 @@ static bool read_address_(aclpy_handle tensor, uintptr_t *address) {
 
 static int32_t bind_(struct eng_executor *executor, const struct eng_plan *plan, int32_t slot, aclpy_handle handle) {
   struct eng_binding *binding = &executor->binding[slot];
+  const uint32_t flags = plan->slots[slot].flags;
   binding->tensor = NULL;
+  binding->borrowed = 0;
   binding->captured = 0;
-  if (handle == 0 && (plan->slots[slot].flags & ACLPY_SLOT_UNUSED) != 0) return ACLPY_ACL_SUCCESS;
-  if (executor->cache_hit && read_address_(handle, &binding->captured)) return ACLPY_ACL_SUCCESS;
+  if (handle == 0 && (flags & ACLPY_SLOT_UNUSED) != 0) return ACLPY_ACL_SUCCESS;
+  const bool once = executor->cache_hit || (flags & ACLPY_SLOT_CAPTURED) != 0;
+  if (once && read_address_(handle, &binding->captured)) {
+    if (!executor->cache_hit) binding->borrowed = handle; /* it may become repeatable */
+    return ACLPY_ACL_SUCCESS;
+  }
   binding->tensor = eng_handle_acquire(ENG_TENSOR, handle);
   if (binding->tensor == NULL) return eng_tensor_refuse(handle, eng_operator_name(plan->op), plan->slots[slot].name);
   binding->captured = eng_tensor_address(binding->tensor);
@@ -137,6 +143,20 @@ static struct eng_executor *find_(aclpy_handle handle, const char *function, int
   return executor;
 }
 
+/* Runs after the first read addresses from the tensors. A run that has begun meanwhile is one-shot and reads none. */
+static int32_t keep_borrowed_(struct eng_executor *executor, const char *function) {
+  for (int32_t slot = 0; slot < executor->plan->n_slots; slot++) {
+    struct eng_binding *binding = &executor->binding[slot];
+    if (binding->borrowed == 0) continue;
+    binding->tensor = eng_handle_acquire(ENG_TENSOR, binding->borrowed);
+    if (binding->tensor == NULL) {
+      return eng_tensor_refuse(binding->borrowed, function, executor->plan->slots[slot].name);
+    }
+    binding->borrowed = 0;
+  }
+  return ACLPY_ACL_SUCCESS;
+}
+
 static int32_t make_repeatable_(struct eng_executor *executor, const char *function) {
   const char *why = NULL;
   const char *hint = "use the executor once and plan again for the next run";
@@ -153,6 +173,8 @@ static int32_t make_repeatable_(struct eng_executor *executor, const char *funct
     return aclpy_fail(ACLPY_ACLNN_ERR_INNER, function, "executor", "an executor that can be made repeatable", hint,
                       "%s", why);
   }
+  int32_t status = keep_borrowed_(executor, function);
+  if (status != ACLPY_ACL_SUCCESS) return status;
   atomic_store(&executor->repeatable, true);
   eng_handle_share(&executor->head); /* it can run twice at once */
   eng_vendor_cache_remove(executor->plan->handle);

@@ -13,7 +13,8 @@
 #include "tensor.h"
 
 struct eng_binding {
-  struct eng_tensor *tensor; /* NULL for unused slots, and for those of a cache hit */
+  struct eng_tensor *tensor; /* NULL for unused slots, and for those that need only `captured` */
+  aclpy_handle borrowed;     /* the tensor of such a slot, if it may still be needed: 0, or without a reference */
   uintptr_t captured;        /* its address in phase 1 */
 };
 

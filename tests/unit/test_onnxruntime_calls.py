@@ -6,6 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import aclnn_py as acl
+from aclnn_py.core.errors import AclnnError
 from aclnn_py.dialects import onnxruntime as ort
 from aclnn_py.dialects.onnx_errors import OrtError
 from aclnn_py.dialects.onnxruntime_grad import GradOperator
@@ -93,3 +95,33 @@ def test_refusals_of_the_library_are_in_its_words(device, stream):
         plan(*tensors, 1)
     with pytest.raises(TypeError):
         plan()
+
+
+def test_a_repeatable_executor_reads_addresses_anew(device, stream):
+    gradient, saved = device.tensor(GRADIENT), device.tensor(FORWARD)
+    results = [device.zeros(SHAPE, np.float32) for _ in range(2)]
+    _, executor = ort.SoftmaxGrad_13GetWorkspaceSize(gradient, saved, dX=results[0])
+    acl.aclSetAclOpExecutorRepeatable(executor)
+    for result in results:
+        acl.aclSetRawTensorAddr(results[0], acl.aclGetRawTensorAddr(result))
+        ort.SoftmaxGrad_13(None, 0, executor, stream)
+    stream.synchronize()
+    want = ort.run("SoftmaxGrad_13", GRADIENT, FORWARD)
+    np.testing.assert_array_equal(results[1].numpy(), want)
+    acl.aclDestroyAclOpExecutor(executor)
+
+
+def test_what_is_destroyed_after_phase_1_cannot_be_read_anew(device, stream):
+    gradient, saved = device.tensor(GRADIENT), device.tensor(FORWARD)
+    result = device.zeros(SHAPE, np.float32)
+    lost = acl.aclCreateTensor(
+        SHAPE, acl.ACL_FLOAT, None, 0, acl.ACL_FORMAT_ND, SHAPE, acl.aclGetRawTensorAddr(result)
+    )
+    _, executor = ort.SoftmaxGrad_13GetWorkspaceSize(gradient, saved, dX=lost)
+    acl.aclDestroyTensor(lost)
+    with pytest.raises(AclnnError, match="dX") as caught:
+        acl.aclSetAclOpExecutorRepeatable(executor)
+    assert caught.value.status == 161002
+    ort.SoftmaxGrad_13(None, 0, executor, stream)  # once, as planned
+    stream.synchronize()
+    np.testing.assert_array_equal(result.numpy(), ort.run("SoftmaxGrad_13", GRADIENT, FORWARD))
