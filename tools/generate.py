@@ -86,12 +86,11 @@ def acl_index_text() -> str:
 
 
 def acl_stub_text() -> str:
-    """Content of ``dialects/acl.pyi``: what is looked up at run time, spelled out."""
-    homes = sorted((name, module) for module in acl_modules() for name in _acl_names(module))
-    lines = "".join(f"from {module} import {name} as {name}\n" for name, module in homes)
-    listed = "".join(f'    "{name}",\n' for name, _ in homes)
-    head = _HEADER.format("the modules that hold the names")
-    return f"{head}{lines}\n__all__ = [\n{listed}]\n"
+    """Content of ``dialects/acl.pyi``: what is looked up at run time, for type checkers."""
+    errors, *modules = acl_modules()
+    lines = [f"from {errors} import {name} as {name}\n" for name in _acl_names(errors)]
+    lines += [f"from {module} import *\n" for module in modules]
+    return _HEADER.format("the modules that hold the names") + "".join(lines)
 
 
 def stub_text() -> str:

@@ -20,20 +20,9 @@ _LEAST_RUN: Final = 16
 
 
 def with_gaps(steps: Sequence[Step], inside: frozenset[int]) -> tuple[int, Step] | None:
-    """One launch that does what a kernel and the copy of its result do.
+    """One launch that does what a kernel and the copy of its result do; see `pitch.at_pitches`.
 
-    Parameters
-    ----------
-    steps : sequence of Step
-        Consecutive ones, of one shape.
-    inside : frozenset of int
-        Workspace items that only they touch.
-
-    Returns
-    -------
-    tuple of (int, Step) or None
-        The kernel's position among the steps and the launch that stands for both of them; None
-        where the result lies otherwise.
+    None where the result lies otherwise.
     """
     if len(steps) != 2:
         return None

@@ -21,20 +21,9 @@ _TRANSPOSED: Final = {name: f"{name}_transposed" for name in FAMILY}  # inputs (
 
 
 def as_they_lie(steps: Sequence[Step], inside: frozenset[int]) -> tuple[int, Step] | None:
-    """One launch that does what a kernel and the copies of all of its inputs do.
+    """One launch that does what a kernel and the copies of its inputs do; see `pitch.at_pitches`.
 
-    Parameters
-    ----------
-    steps : sequence of Step
-        Consecutive ones, of one shape.
-    inside : frozenset of int
-        Workspace items that only they touch.
-
-    Returns
-    -------
-    tuple of (int, Step) or None
-        The kernel's position among the steps and the launch that stands for all of them; None
-        where some input lies otherwise.
+    None where some input lies otherwise.
     """
     *copies, step = steps
     if step.kernel not in _TRANSPOSED or step.rows is None or not copies:

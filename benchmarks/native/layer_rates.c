@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What one core moves between its first two caches and turns in registers, alone and beside reading memory. */
-#define _GNU_SOURCE
-#include <stddef.h>
-#include <stdint.h>
-#include <time.h>
-
 #include "lines.h"
 
 enum { LINE_BYTES = 64, AT_ONCE = 8 };
-
-static int64_t now_(void) {
-  struct timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
-}
 
 /* Nanoseconds to read `lines` lines once, `again` more often. */
 double bench_lines_read(const char* at, int64_t lines, int64_t again) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lines of 64 bytes as loops of measurements move them: loaded, mixed, stored past the caches or through them. */
+ * Lines of 64 bytes as loops of measurements move them: loaded, mixed, stored past the caches or through them;
+ * and the clock beside them. */
 #ifndef BENCH_LINES_H
 #define BENCH_LINES_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -64,6 +66,12 @@ static inline void fence_(void) {
 #if defined(__SSE2__)
   _mm_sfence();
 #endif
+}
+
+static inline int64_t now_(void) {
+  struct timespec at;
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
 }
 
 #endif

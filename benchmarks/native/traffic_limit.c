@@ -3,15 +3,8 @@
  * all results need, and once more for the results, a tile of columns at a time; every line of the result written.
  *
  * Lines of the next tile may be read in turn with those of this one, so that memory and caches overlap. */
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <time.h>
+#include "passes.h"
 
-#include "lines.h"
-
-enum { MAX_THREADS = 256, LINE_BYTES = 64 };
 /* A tile is read for its sums while the one before is written; or everything is read before any result is written, so
  * that tiles need not fit a cache; or a tile is read, then written. */
 enum { TOGETHER = 0, APART, ONE_BY_ONE };
@@ -32,14 +25,12 @@ typedef struct traffic {
                      lie, whichever line belongs to which; else by squares (a, b, then s) */
 } traffic;
 
-typedef struct job {
+struct job {
   const traffic* how;
   const char *first, *second; /* second NULL: one input */
   char* out;
   int64_t begin, end;
-  int passes;
-  pthread_barrier_t* barrier;
-} job;
+};
 
 /* Where reading for the sums has come to. */
 typedef struct cursor {
@@ -142,7 +133,7 @@ static void begin_(const job* work, cursor* next, int64_t tile) {
   next->at = 0;
 }
 
-static void pass_(const job* work) {
+static void pass_(const job* work, pthread_barrier_t* all) {
   const traffic* t = work->how;
   cursor next = {.seen = load_(work->first)};
   if (t->order == APART) {
@@ -150,7 +141,7 @@ static void pass_(const job* work) {
       begin_(work, &next, tile);
       sum_lines_(t, &next, INT64_MAX);
     }
-    pthread_barrier_wait(work->barrier);
+    pthread_barrier_wait(all);
     for (int64_t tile = work->begin; tile < work->end; tile++) tile_(work, tile, &next);
   }
   for (int64_t tile = work->begin - 1; tile < work->end && t->order == TOGETHER; tile++) {
@@ -167,45 +158,12 @@ static void pass_(const job* work) {
   fence_();
 }
 
-static void* run_(void* argument) {
-  const job* work = argument;
-  for (int pass = 0; pass < work->passes; pass++) {
-    pthread_barrier_wait(work->barrier);
-    pass_(work);
-    pthread_barrier_wait(work->barrier);
-  }
-  return NULL;
-}
-
-static int64_t now_(void) {
-  struct timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
-}
-
 /* Nanoseconds of `passes` passes; -1: no threads. */
 int64_t bench_traffic(const traffic* how, const char* first, const char* second, char* out, int threads, int passes) {
   if (threads < 1 || threads > MAX_THREADS || passes < 1) return -1;
-  pthread_barrier_t barrier;
-  if (pthread_barrier_init(&barrier, NULL, (unsigned)threads)) return -1;
   job jobs[MAX_THREADS];
-  pthread_t ids[MAX_THREADS];
   const int64_t all = how->outer * how->tiles;
   for (int i = 0; i < threads; i++)
-    jobs[i] = (job){how, first, second, out, all * i / threads, all * (i + 1) / threads, passes, &barrier};
-  for (int i = 1; i < threads; i++) {
-    /* The others already wait at the barrier and could not be called back: leave the process to its report. */
-    if (pthread_create(&ids[i], NULL, run_, &jobs[i])) return -1;
-  }
-  int64_t total = 0;
-  for (int pass = 0; pass < passes; pass++) {
-    pthread_barrier_wait(&barrier);
-    const int64_t start = now_();
-    pass_(&jobs[0]);
-    pthread_barrier_wait(&barrier);
-    total += now_() - start;
-  }
-  for (int i = 1; i < threads; i++) pthread_join(ids[i], NULL);
-  pthread_barrier_destroy(&barrier);
-  return total;
+    jobs[i] = (job){how, first, second, out, all * i / threads, all * (i + 1) / threads};
+  return time_passes_(jobs, sizeof *jobs, threads, passes);
 }

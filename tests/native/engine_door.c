@@ -17,28 +17,10 @@ static void count_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin
 }
 
 /* Of streams that end, others run at the same time. */
-static void idle_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {
-  (void)args, (void)pass, (void)begin, (void)end, (void)scratch;
-}
-
 static int32_t count_call(void *arg) {
   (void)arg;
   runs_of_stream++;
   return 0;
-}
-
-static aclpy_handle plan_of(aclpy_kernel_run run) {
-  aclpy_step_desc step = kernel_step(0, 1, 1000);
-  step.run = run;
-  aclpy_plan_desc desc = {.op = op_id,
-                          .flags = ACLPY_PLAN_VENDOR_CACHEABLE | ACLPY_PLAN_REPEATABLE,
-                          .n_slots = 2,
-                          .slots = two_slots,
-                          .n_steps = 1,
-                          .steps = &step};
-  aclpy_handle plan = 0;
-  CHECK_EQUAL(aclpy_plan_create(&desc, &plan), 0);
-  return plan;
 }
 
 /* Streams made with an explicit context are everybody's. */
@@ -59,7 +41,7 @@ struct crowd {
 static struct crowd crowd_of(aclpy_kernel_run run) {
   struct crowd crowd = {.s = set_up(0, 0, 1000)};
   CHECK_EQUAL(aclpy_plan_release(crowd.s.plan), 0);
-  crowd.s.plan = plan_of(run);
+  crowd.s.plan = plan_of(run, ACLPY_PLAN_VENDOR_CACHEABLE | ACLPY_PLAN_REPEATABLE);
   atomic_store(&crowd.stream, free_standing(crowd.s.stream));
   runs_of_stream = 0;
   return crowd;
@@ -121,7 +103,7 @@ static void *run_until_it_is_over(void *arg) {
 
 /* Every stream takes the place of the one before it, which some threads still mean. */
 static void streams_end_while_threads_use_them(void) {
-  struct crowd crowd = crowd_of(idle_run);
+  struct crowd crowd = crowd_of(empty_run);
   pthread_t threads[THREADS];
   for (int i = 0; i < THREADS; i++) threads[i] = start_thread(run_until_it_is_over, &crowd);
   for (int life = 0; life < LIVES; life++) {

@@ -341,10 +341,6 @@ static void one_thread_wins_an_executor(void) {
 
 /* ---- speed, printed ---- */
 
-static void empty_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {
-  (void)args, (void)pass, (void)begin, (void)end, (void)scratch;
-}
-
 static double now_ns(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -354,16 +350,7 @@ static double now_ns(void) {
 static void costs(void) {
   enum { ROUNDS = SANITIZED ? 2000 : 300000 };
   struct setup s = set_up(0, 0, 1000);
-  aclpy_step_desc step = kernel_step(0, 1, 100);
-  step.run = empty_run;
-  aclpy_plan_desc desc = {.op = op_id,
-                          .flags = ACLPY_PLAN_VENDOR_CACHEABLE | ACLPY_PLAN_REPEATABLE,
-                          .n_slots = 2,
-                          .slots = two_slots,
-                          .n_steps = 1,
-                          .steps = &step};
-  aclpy_handle plan = 0;
-  CHECK_EQUAL(aclpy_plan_create(&desc, &plan), 0);
+  aclpy_handle plan = plan_of(empty_run, ACLPY_PLAN_VENDOR_CACHEABLE | ACLPY_PLAN_REPEATABLE);
   double start = now_ns();
   for (int i = 0; i < ROUNDS; i++) CHECK_EQUAL(aclpy_tensor_destroy(tensor_at(s.in_address)), 0);
   fprintf(stderr, "    tensor create + destroy: %.0f ns\n", (now_ns() - start) / ROUNDS);
@@ -376,8 +363,7 @@ static void costs(void) {
   }
   fprintf(stderr, "    executor create + phase 2 inline: %.0f ns\n", (now_ns() - start) / ROUNDS);
   CHECK_EQUAL(aclpy_plan_release(plan), 0);
-  desc.flags = ACLPY_PLAN_REPEATABLE;
-  CHECK_EQUAL(aclpy_plan_create(&desc, &plan), 0);
+  plan = plan_of(empty_run, ACLPY_PLAN_REPEATABLE);
   aclpy_handle executor = aclpy_executor_new(plan, s.in, s.out, 0, 0);
   CHECK_EQUAL(aclpy_executor_set_repeatable(executor), 0);
   start = now_ns();

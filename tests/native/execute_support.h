@@ -77,6 +77,20 @@ static inline aclpy_handle make_plan(uint64_t workspace, uint32_t flags, double 
   return plan;
 }
 
+/* A plan of one small step. */
+static inline aclpy_handle plan_of(aclpy_kernel_run run, uint32_t flags) {
+  aclpy_step_desc step = kernel_step(0, 1, 100);
+  step.run = run;
+  aclpy_plan_desc desc = {.op = op_id, .flags = flags, .n_slots = 2, .slots = two_slots, .n_steps = 1, .steps = &step};
+  aclpy_handle plan = 0;
+  CHECK_EQUAL(aclpy_plan_create(&desc, &plan), 0);
+  return plan;
+}
+
+static inline void empty_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {
+  (void)args, (void)pass, (void)begin, (void)end, (void)scratch;
+}
+
 static inline aclpy_handle tensor_at(uintptr_t address) {
   const int64_t dims[1] = {N};
   aclpy_handle tensor = 0;

@@ -9,10 +9,6 @@
 #include "kernels_support.h"
 #include "post_ops_codes.h"
 
-typedef struct shape3 {
-  int64_t outer, n, inner;
-} shape3;
-
 static const shape3 shapes_[] = {
     {1, 1, 1},     {7, 2, 1},    {300, 13, 1}, {40, 64, 1},   {20, 100, 1},  {9, 511, 1},   {9, 512, 1},
     {9, 513, 1},   {5, 1000, 1}, {4, 1024, 1}, {3, 1025, 1},  {3, 4099, 1},  {9, 5000, 1},  {1, 33000, 1},
@@ -312,10 +308,7 @@ static void check_refusals_(const aclpy_kernel *k) {
 }
 
 int main(void) {
-  /* Few shapes that still go every way: for emulated processors (KERNEL_SHAPES=few), and for the thread sanitizer,
-   * which looks at how neighbouring items share memory and makes each access many times slower. */
-  const char *wanted = getenv("KERNEL_SHAPES");
-  const int few = THREAD_SANITIZED || (wanted != NULL && strcmp(wanted, "few") == 0);
+  const int few = few_shapes();
   int tested = 0;
   for (size_t index = 0;; ++index) {
     const aclpy_kernel *k = aclpy_kernel_at(index);

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Softmax-family kernels, every dtype and supported ISA: accuracy against long double, float16 and bfloat16 as the
- * float kernel rounded once, same bits for any split, in place, guard bytes, special values, empty shapes. Rows at a
- * pitch have the bits of dense ones, and so have inputs that lie with the reduced axis last.
- *
- * KERNEL_SHAPES=few takes few shapes that still go every way through the kernels: for emulated processors.
+ * float kernel rounded once, same bits for any split, in place, guard bytes, special values, empty shapes. Kernels of
+ * other layouts are in kernels_places.c.
  */
 #include <math.h>
 
-#include "kernels_support.h"
-
-typedef struct shape3 {
-  int64_t outer, n, inner;
-} shape3;
+#include "kernels_family.h"
 
 static const shape3 shapes_[] = {
     {1, 1, 1},     {3, 2, 1},     {5, 3, 1},     {9, 7, 1},      {8, 8, 1},     {8, 15, 1},    {8, 16, 1},
@@ -31,23 +25,9 @@ static const shape3 few_[] = {
     {1, 4099, 24}, {1, 128, 512}, {2, 70, 17}, {1, 20, 600}, {1, 96, 256},  {1, 300, 530},
 };
 
-/* For emulated processors, and for the thread sanitizer: see kernels_post_ops.c. */
-static int few_shapes_(void) {
-  const char *wanted = getenv("KERNEL_SHAPES");
-  return THREAD_SANITIZED || (wanted != NULL && strcmp(wanted, "few") == 0);
-}
-
 typedef struct worst {
   double relative, scaled;
 } worst;
-
-/* Those with a harness of their own are left out. */
-static int is_tested_(const aclpy_kernel *k) {
-  if (strstr(k->name, "fused") != NULL || strstr(k->name, "stats") != NULL) return 0;
-  return strstr(k->name, "softmax") != NULL;
-}
-static int is_log_(const aclpy_kernel *k) { return strncmp(k->name, "log_", 4) == 0; }
-static int is_backward_(const aclpy_kernel *k) { return strstr(k->name, "backward") != NULL; }
 
 /* Kernels of float and shorter types are compared with bounds far above the rounding of double; long double is slow
  * where no processor has it. */
@@ -90,14 +70,14 @@ static long double backward_(const char *dtype, const unsigned char *g, const un
 
 /* Bounds: relative for float, with an absolute floor; for double an error scaled by result and largest term. */
 static double bound_(const aclpy_kernel *k) {
-  if (!is_backward_(k)) return is_log_(k) ? 6e-6 : 1.2e-6;
-  return is_log_(k) ? 2.4e-5 : 4.8e-6;
+  if (!is_backward(k)) return is_log(k) ? 6e-6 : 1.2e-6;
+  return is_log(k) ? 2.4e-5 : 4.8e-6;
 }
 
 /* Absolute floor of a float error. In the gradient of log-softmax exp(y) is a float, and without fused multiply-adds so
  * is its product with the sum: where g - exp(y) * sum cancels, their rounding stays, in units of the larger term. */
 static double floor_(const aclpy_kernel *k, const unsigned char *first, int64_t at, double want) {
-  if (!is_backward_(k) || !is_log_(k)) return 1.2e-7;
+  if (!is_backward(k) || !is_log(k)) return 1.2e-7;
   const double g = element_get(k->dtype, first, at);
   return 1.2e-7 * fmax(1.0, fmin(fabs(g), fabs(g - want)));
 }
@@ -125,12 +105,12 @@ static void check_oracle_(const aclpy_kernel *k, const shape3 *s, const buffer *
                           worst *w) {
   long double *want = checked_malloc((size_t)s->n * sizeof *want);
   const int64_t lines = s->outer * s->inner;
-  const int64_t most = few_shapes_() ? 6 : 40, step = lines > most ? lines / most : 1;
+  const int64_t most = few_shapes() ? 6 : 40, step = lines > most ? lines / most : 1;
   for (int64_t line = 0; line < lines; line += step) {
     const int64_t at = line / s->inner * s->n * s->inner + line % s->inner;
-    const long double largest = is_backward_(k)
-                                    ? backward_(k->dtype, in[0].data, in[1].data, at, s->n, s->inner, is_log_(k), want)
-                                    : forward_(k->dtype, in[0].data, at, s->n, s->inner, is_log_(k), want);
+    const long double largest = is_backward(k)
+                                    ? backward_(k->dtype, in[0].data, in[1].data, at, s->n, s->inner, is_log(k), want)
+                                    : forward_(k->dtype, in[0].data, at, s->n, s->inner, is_log(k), want);
     compare_(k, s, in[0].data, out, at, want, largest, w);
   }
   free(want);
@@ -139,7 +119,7 @@ static void check_oracle_(const aclpy_kernel *k, const shape3 *s, const buffer *
 /* Half types: the float kernel of this ISA on the same values, rounded once. */
 static void check_against_float_(const aclpy_kernel *k, const shape3 *s, const buffer *in, const unsigned char *out) {
   const aclpy_kernel *wide = kernel_like(k, k->name, "f32");
-  const int64_t n = s->outer * s->n * s->inner, inputs = is_backward_(k) ? 2 : 1;
+  const int64_t n = s->outer * s->n * s->inner, inputs = is_backward(k) ? 2 : 1;
   buffer b[3];
   for (int i = 0; i < 3; ++i) b[i] = buffer_make((size_t)n * 4, 4);
   for (int64_t j = 0; j < inputs; ++j) {
@@ -160,22 +140,12 @@ static void check_against_float_(const aclpy_kernel *k, const shape3 *s, const b
   for (int i = 0; i < 3; ++i) buffer_free(&b[i]);
 }
 
-static void fill_(const aclpy_kernel *k, const shape3 *s, buffer *in, double scale) {
-  const int64_t n = s->outer * s->n * s->inner;
-  for (int64_t i = 0; i < n; ++i) element_set(k->dtype, in[0].data, i, scale * random_normal());
-  if (!is_backward_(k)) return;
-  for (int64_t i = 0; i < n; ++i) {
-    const double p = random_unit() * 2.0 / (double)s->n;
-    element_set(k->dtype, in[1].data, i, is_log_(k) ? log(p > 1e-30 ? p : 1e-30) : p);
-  }
-}
-
 static void check_shape_(const aclpy_kernel *k, const shape3 *s, double scale, worst *w) {
   const size_t bytes = dtype_bytes(k->dtype);
-  const int64_t n = s->outer * s->n * s->inner, inputs = is_backward_(k) ? 2 : 1;
+  const int64_t n = s->outer * s->n * s->inner, inputs = is_backward(k) ? 2 : 1;
   buffer in[2], out = buffer_make((size_t)n * bytes, bytes), again = buffer_make((size_t)n * bytes, bytes);
   for (int i = 0; i < 2; ++i) in[i] = buffer_make((size_t)n * bytes, bytes);
-  fill_(k, s, in, scale);
+  fill_family(k, s, in, scale);
   const int64_t params[3] = {s->outer, s->n, s->inner};
   aclpy_kernel_args args = {{in[0].data, inputs == 1 ? out.data : in[1].data, out.data}, NULL, params, 0};
   run_plan(k, &args, 3, 0);
@@ -229,11 +199,11 @@ static void check_specials_(const aclpy_kernel *k, int64_t n, int64_t inner, int
     for (int64_t i = 0; i < n; ++i) {
       const double v = element_get(k->dtype, out.data, c * outer_stride + i * step);
       const int kind = (int)(c % 6);
-      const int nan_wanted = kind == 1 || kind == 2 || (kind == 3 && (!is_log_(k) || i == n / 2));
-      if (kind == 3 && is_log_(k) && i != n / 2) continue; /* -inf or NaN: both are "not a number of this row" */
+      const int nan_wanted = kind == 1 || kind == 2 || (kind == 3 && (!is_log(k) || i == n / 2));
+      if (kind == 3 && is_log(k) && i != n / 2) continue; /* -inf or NaN: both are "not a number of this row" */
       CHECK((v != v) == nan_wanted, "%s %s %s kind %d: %g", k->name, k->dtype, k->isa, kind, v);
-      if (kind == 4 && i % 2 == 1) CHECK(is_log_(k) ? v == -INFINITY : v == 0, "%s %s: %g", k->name, k->isa, v);
-      if (kind == 5 && i % 3 != 0 && !is_log_(k)) CHECK(v == 0, "%s %s: %g", k->name, k->isa, v);
+      if (kind == 4 && i % 2 == 1) CHECK(is_log(k) ? v == -INFINITY : v == 0, "%s %s: %g", k->name, k->isa, v);
+      if (kind == 5 && i % 3 != 0 && !is_log(k)) CHECK(v == 0, "%s %s: %g", k->name, k->isa, v);
     }
   }
   buffer_free(&in);
@@ -279,222 +249,22 @@ static void check_plan_refusals_(const aclpy_kernel *k) {
   }
 }
 
-/* Rows at a pitch: the bits of dense rows, nothing written between them; also upwards and in place. */
-static void check_pitches_(const aclpy_kernel *k, const shape3 *s, const int64_t *pitch) {
-  char name[64];
-  snprintf(name, sizeof name, "%.*s", (int)(strlen(k->name) - strlen("_pitched")), k->name);
-  const aclpy_kernel *dense = kernel_like(k, name, k->dtype);
-  const size_t bytes = dtype_bytes(k->dtype);
-  const int64_t n = s->n, rows = s->outer, inputs = is_backward_(k) ? 2 : 1, count = rows * n;
-  buffer in[2], want = buffer_make((size_t)count * bytes, bytes), spread[3];
-  int64_t first[3], span[3], params[5] = {rows, n};
-  for (int64_t i = 0; i < 2; ++i) in[i] = buffer_make((size_t)count * bytes, bytes);
-  fill_(k, s, in, 1.0);
-  const int64_t whole[3] = {rows, n, 1};
-  aclpy_kernel_args args = {{in[0].data, inputs == 1 ? want.data : in[1].data, want.data}, NULL, whole, 0};
-  run_plan(dense, &args, 3, 1);
-  args.params = params;
-  for (int64_t i = 0; i <= inputs; ++i) {
-    const int64_t step = params[2 + i] = pitch[i];
-    first[i] = step < 0 ? -step * (rows - 1) : 0;
-    span[i] = (step < 0 ? -step : step) * (rows - 1) + n;
-    spread[i] = buffer_make((size_t)span[i] * bytes, bytes);
-    memset(spread[i].data, 0x5a, spread[i].bytes);
-    args.addr[i] = spread[i].data + (size_t)first[i] * bytes;
-    for (int64_t r = 0; r < rows && i < inputs; ++r) {
-      memcpy(args.addr[i] + r * step * (int64_t)bytes, in[i].data + (size_t)(r * n) * bytes, (size_t)n * bytes);
-    }
-  }
-  run_plan(k, &args, (int32_t)(3 + inputs), 1);
-  unsigned char *expected = checked_malloc(spread[inputs].bytes);
-  memset(expected, 0x5a, spread[inputs].bytes);
-  for (int64_t r = 0; r < rows; ++r) {
-    memcpy(expected + (size_t)(first[inputs] + r * pitch[inputs]) * bytes, want.data + (size_t)(r * n) * bytes,
-           (size_t)n * bytes);
-  }
-  CHECK(memcmp(expected, spread[inputs].data, spread[inputs].bytes) == 0 && buffer_guards_hold(&spread[inputs]),
-        "%s %s %s n=%" PRId64 " pitch %" PRId64 ": not the dense rows", k->name, k->dtype, k->isa, n, pitch[inputs]);
-  if (pitch[0] == pitch[inputs]) {
-    args.addr[inputs] = args.addr[0];
-    run_plan(k, &args, (int32_t)(3 + inputs), 1);
-    CHECK(memcmp(expected, spread[0].data, spread[0].bytes) == 0 && buffer_guards_hold(&spread[0]),
-          "%s %s %s n=%" PRId64 ": in place differs", k->name, k->dtype, k->isa, n);
-  }
-  free(expected);
-  for (int64_t i = 0; i <= inputs; ++i) buffer_free(&spread[i]);
-  for (int64_t i = 0; i < 2; ++i) buffer_free(&in[i]);
-  buffer_free(&want);
-}
-
-static void check_pitched_(const aclpy_kernel *k) {
-  const shape3 shapes[] = {{1, 5, 1}, {7, 16, 1}, {9, 33, 1}, {5, 130, 1}, {3, 2049, 1}, {2, 33001, 1}};
-  for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; ++i) {
-    const int64_t n = shapes[i].n;
-    const int64_t pitches[][3] = {{n, n, n}, {n + 3, n + 1, n + 16}, {-n - 5, n + 2, -n}, {n + 7, n + 7, n + 7}};
-    for (size_t j = 0; j < sizeof pitches / sizeof pitches[0]; ++j) check_pitches_(k, &shapes[i], pitches[j]);
-  }
-  aclpy_kernel_shape shape;
-  const int32_t count = is_backward_(k) ? 5 : 4;
-  const int64_t far[5] = {2, 3, INT64_MAX / 2, 3, 3}, negative[5] = {-1, 3, 3, 3, 3};
-  CHECK(k->plan(far, count, &shape) == -1, "%s: overflow accepted", k->name);
-  CHECK(k->plan(negative, count, &shape) == -1, "%s: negative size accepted", k->name);
-  CHECK(k->plan(far, count - 1, &shape) == -1, "%s: wrong count accepted", k->name);
-}
-
-/* Inputs with the reduced axis last: the bits of inputs that lie as the result does. Returns whether it does the size.
- */
-static int check_turned_(const aclpy_kernel *k, const shape3 *s) {
-  char name[64];
-  snprintf(name, sizeof name, "%.*s", (int)(strlen(k->name) - strlen("_transposed")), k->name);
-  const aclpy_kernel *plain = kernel_like(k, name, k->dtype);
-  const size_t bytes = dtype_bytes(k->dtype);
-  const int64_t n = s->n, inner = s->inner, count = s->outer * n * inner, inputs = is_backward_(k) ? 2 : 1;
-  const int64_t params[3] = {s->outer, n, inner};
-  aclpy_kernel_shape shape;
-  if (k->plan(params, 3, &shape) != 0) return 0;
-  buffer in[2], turned[2], want = buffer_make((size_t)count * bytes, bytes), got = buffer_make(want.bytes, bytes);
-  for (int64_t j = 0; j < 2; ++j) {
-    in[j] = buffer_make(want.bytes, bytes);
-    turned[j] = buffer_make(want.bytes, bytes);
-  }
-  fill_(k, s, in, 1.0);
-  /* A column of nothing but -inf, and one with NaN and infinity. */
-  for (int64_t i = 0; i < n; ++i) element_set(k->dtype, in[0].data, i * inner + 2, -INFINITY);
-  element_set(k->dtype, in[0].data, n / 2 * inner + 3, NAN);
-  element_set(k->dtype, in[0].data, n / 2 * inner + 4, INFINITY);
-  for (int64_t j = 0; j < inputs; ++j) {
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t outer = i / (n * inner), row = i / inner % n, column = i % inner;
-      memcpy(turned[j].data + (size_t)((outer * inner + column) * n + row) * bytes, in[j].data + (size_t)i * bytes,
-             bytes);
-    }
-  }
-  aclpy_kernel_args args = {{in[0].data, inputs == 1 ? want.data : in[1].data, want.data}, NULL, params, 0};
-  run_plan(plain, &args, 3, 0);
-  args.addr[0] = turned[0].data;
-  args.addr[1] = inputs == 1 ? got.data : turned[1].data;
-  args.addr[2] = got.data;
-  run_plan(k, &args, 3, 1);
-  for (int64_t i = 0; i < count; ++i) {
-    const double a = element_get(k->dtype, want.data, i), b = element_get(k->dtype, got.data, i);
-    const int same = memcmp(want.data + (size_t)i * bytes, got.data + (size_t)i * bytes, bytes) == 0;
-    CHECK(same || (a != a && b != b), "%s %s %s [%" PRId64 ",%" PRId64 ",%" PRId64 "] at %" PRId64 ": %g for %g",
-          k->name, k->dtype, k->isa, s->outer, n, inner, i, b, a);
-  }
-  CHECK(buffer_guards_hold(&got), "%s %s %s: wrote outside", k->name, k->dtype, k->isa);
-  for (int64_t j = 0; j < 2; ++j) {
-    buffer_free(&in[j]);
-    buffer_free(&turned[j]);
-  }
-  buffer_free(&want);
-  buffer_free(&got);
-  return 1;
-}
-
-static void check_transposed_(const aclpy_kernel *k) {
-  const shape3 shapes[] = {{3, 1, 33},   {2, 2, 40},   {1, 15, 64},  {2, 16, 65},   {2, 17, 100},   {1, 33, 47},
-                           {1, 96, 256}, {1, 256, 49}, {9, 70, 128}, {1, 300, 530}, {1, 1300, 530}, {1, 4099, 64}};
-  int done = 0;
-  for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; ++i) done += check_turned_(k, &shapes[i]);
-  CHECK(done >= 10, "%s %s %s does only %d sizes", k->name, k->dtype, k->isa, done);
-  aclpy_kernel_shape shape;
-  const int64_t refused[][3] = {{3, 5, 1}, {3, 5, 32}, {1, 1 << 20, 64}, {0, 5, 64}, {2, -1, 64}};
-  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; ++i) {
-    CHECK(k->plan(refused[i], 3, &shape) == -1, "%s: takes what it does not do", k->name);
-  }
-  CHECK(k->plan(refused[0], 2, &shape) == -1, "%s: wrong count accepted", k->name);
-}
-
-/* Results with gaps: the bits of dense ones, and nothing between them is touched. Returns whether it does the size. */
-static int check_gaps_(const aclpy_kernel *k, const int64_t *params) {
-  char name[64];
-  snprintf(name, sizeof name, "%.*s", (int)(strlen(k->name) - strlen("_spaced")), k->name);
-  const aclpy_kernel *plain = kernel_like(k, name, k->dtype);
-  const size_t bytes = dtype_bytes(k->dtype);
-  const int64_t outer = params[0], n = params[1], inner = params[2], run = params[5], count = outer * n * inner;
-  const int64_t span = (outer - 1) * params[3] + (n - 1) * params[4] + (inner / run - 1) * params[6] + run;
-  aclpy_kernel_shape shape;
-  if (k->plan(params, 7, &shape) != 0) return 0;
-  buffer in[2], want = buffer_make((size_t)count * bytes, bytes), got = buffer_make((size_t)span * bytes, bytes);
-  for (int64_t j = 0; j < 2; ++j) in[j] = buffer_make(want.bytes, bytes);
-  const shape3 s = {outer, n, inner};
-  fill_(k, &s, in, 1.0);
-  memset(got.data, 0x5a, got.bytes);
-  const int backward = is_backward_(k);
-  aclpy_kernel_args args = {{in[0].data, backward ? in[1].data : want.data, want.data}, NULL, params, 0};
-  run_plan(plain, &args, 3, 0);
-  args.addr[backward ? 2 : 1] = got.data;
-  run_plan(k, &args, 7, 1);
-  unsigned char *left = malloc(got.bytes);
-  memcpy(left, got.data, got.bytes);
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t column = i % inner;
-    const int64_t at =
-        i / (n * inner) * params[3] + i / inner % n * params[4] + column / run * params[6] + column % run;
-    CHECK(memcmp(want.data + (size_t)i * bytes, got.data + (size_t)at * bytes, bytes) == 0,
-          "%s %s %s [%" PRId64 ",%" PRId64 ",%" PRId64 "] at %" PRId64 ": other bits", k->name, k->dtype, k->isa, outer,
-          n, inner, i);
-    memset(left + (size_t)at * bytes, 0x5a, bytes);
-  }
-  for (size_t i = 0; i < got.bytes; ++i) CHECK(left[i] == 0x5a, "%s %s %s: wrote a gap", k->name, k->dtype, k->isa);
-  CHECK(buffer_guards_hold(&got), "%s %s %s: wrote outside", k->name, k->dtype, k->isa);
-  for (int64_t j = 0; j < 2; ++j) buffer_free(&in[j]);
-  buffer_free(&want);
-  buffer_free(&got);
-  free(left);
-  return 1;
-}
-
-static void check_spaced_(const aclpy_kernel *k) {
-  /* Rows, tensors and runs apart; strips of whole lines and not; chunks; many tiles. */
-  const int64_t params[][7] = {
-      {3, 5, 33, 199, 39, 33, 33},        {2, 40, 64, 3240, 80, 64, 64},       {1, 9, 112, 0, 144, 56, 72},
-      {2, 33, 1120, 47521, 1440, 56, 72}, {1, 300, 640, 0, 700, 640, 640},     {1, 1300, 530, 0, 531, 530, 530},
-      {1, 4099, 96, 0, 120, 48, 60},      {2, 3, 48, 64 * 48, 48, 16, 3 * 48}, {1, 4099, 1024, 0, 1040, 1024, 1}};
-  int done = 0;
-  for (size_t i = 0; i < sizeof params / sizeof params[0]; ++i) done += check_gaps_(k, params[i]);
-  CHECK(done == (int)(sizeof params / sizeof params[0]), "%s %s %s does only %d", k->name, k->dtype, k->isa, done);
-  aclpy_kernel_shape shape;
-  const int64_t refused[][7] = {{3, 5, 1, 9, 1, 1, 1},       {3, 5, 32, 160, 32, 32, 32},
-                                {2, 5, 64, 320, 64, 48, 64}, {2, 5, 64, 320, 64, 0, 64},
-                                {2, -1, 64, 0, 64, 64, 64},  {9, 5, 64, INT64_MAX / 4, 64, 64, 64}};
-  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; ++i) {
-    CHECK(k->plan(refused[i], 7, &shape) == -1, "%s: takes what it does not do", k->name);
-  }
-  CHECK(k->plan(params[0], 3, &shape) == -1, "%s: wrong count accepted", k->name);
-}
-
 int main(void) {
-  const int few = few_shapes_();
+  const int few = few_shapes();
   const shape3 *shapes = few ? few_ : shapes_;
   const size_t n_shapes = few ? sizeof few_ / sizeof few_[0] : sizeof shapes_ / sizeof shapes_[0];
   int tested = 0;
   for (size_t index = 0;; ++index) {
     const aclpy_kernel *k = aclpy_kernel_at(index);
     if (k == NULL) break;
-    if (!is_tested_(k) || isa_bit(k) == 0) continue;
+    if (!is_of_family(k) || layout_of(k) != NULL || isa_bit(k) == 0) continue;
     ++tested;
-    if (strstr(k->name, "_pitched") != NULL) {
-      check_pitched_(k);
-      printf("%-22s %-5s %-9s the bits of dense rows\n", k->name, k->dtype, k->isa);
-      continue;
-    }
-    if (strstr(k->name, "_spaced") != NULL) {
-      check_spaced_(k);
-      printf("%-22s %-5s %-9s the bits of dense results\n", k->name, k->dtype, k->isa);
-      continue;
-    }
-    if (strstr(k->name, "_transposed") != NULL) {
-      check_transposed_(k);
-      printf("%-22s %-5s %-9s the bits of inputs that lie as the result\n", k->name, k->dtype, k->isa);
-      continue;
-    }
     worst w = {0, 0};
     for (size_t s = 0; s < n_shapes; ++s) check_shape_(k, &shapes[s], 1.0, &w);
     const shape3 wide[] = {{4, 1025, 1}, {1, 33001, 1}, {2, 129, 20}};
-    for (size_t s = few ? 2 : 0; s < 3 && !is_backward_(k); ++s) check_shape_(k, &wide[s], 20.0, &w);
+    for (size_t s = few ? 2 : 0; s < 3 && !is_backward(k); ++s) check_shape_(k, &wide[s], 20.0, &w);
     check_plan_refusals_(k);
-    if (!is_backward_(k)) {
+    if (!is_backward(k)) {
       for (int64_t n = 1; n < 70; n += few ? 17 : n < 20 ? 1 : 13) {
         check_specials_(k, n + 1, 13, 0);
         check_specials_(k, n + 1, 13, 1);
@@ -513,6 +283,6 @@ int main(void) {
       printf(" the float kernel rounded once\n");
     }
   }
-  CHECK(tested >= 32, "only %d kernels found", tested);
+  CHECK(tested >= 16, "only %d kernels found", tested);
   return finish("softmax kernels");
 }

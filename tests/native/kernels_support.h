@@ -46,6 +46,19 @@ SUPPORT double random_normal(void) {
   return s;
 }
 
+/* ---- shapes: outer x n x inner, reduced over n ---- */
+
+typedef struct shape3 {
+  int64_t outer, n, inner;
+} shape3;
+
+/* KERNEL_SHAPES=few: few shapes that still go every way through the kernels, for emulated processors; and for the
+ * thread sanitizer, which makes each access many times slower and looks only at how neighbouring items share memory. */
+SUPPORT int few_shapes(void) {
+  const char *wanted = getenv("KERNEL_SHAPES");
+  return THREAD_SANITIZED || (wanted != NULL && strcmp(wanted, "few") == 0);
+}
+
 /* ---- buffers with guard bytes around them, aligned to the element only ---- */
 
 enum { GUARD = 192, GUARD_BYTE = 0xa5 };

@@ -210,6 +210,20 @@ def test_gathered_rows_that_would_collide_lie_apart(device, stream, name, dtype,
     assert kernel.params[2:] == (n + 192 // dtype.itemsize,) * len(problem["layouts"]) + (n,)
 
 
+def one_kernel_does_it(device, stream, name, dtype, dim, inputs, out, kernel):
+    """Nothing is copied, and the bits are those of the steps one by one."""
+    problem = {
+        "name": name, "shape": inputs.shape, "dim": dim, "dtype": dtype, "out_dtype": dtype,
+        "layouts": [inputs] * (1 if name in FORWARD else 2), "out": out, "seed": 5,
+    }  # fmt: skip
+
+    with blocks(65536, 2):
+        (fused, plain), (chain,) = both_ways(device, stream, problem, separate(device, problem))
+    assert chain.whole is not None
+    assert chain.whole.kernel.endswith(kernel)
+    assert fused == plain
+
+
 @pytest.mark.parametrize(
     ("shape", "dim"),
     [
@@ -226,17 +240,8 @@ def test_inputs_with_the_axis_last_are_not_turned(device, stream, name, dtype, s
     at = dim % len(shape)
     turned = layout("contiguous", (*shape[:at], *shape[at + 1 :], shape[at]))
     strides = (*turned.strides[:at], 1, *turned.strides[at:-1])
-    problem = {
-        "name": name, "shape": shape, "dim": dim, "dtype": dtype, "out_dtype": dtype,
-        "layouts": [Layout(shape, strides, 0, turned.storage)] * (1 if name in FORWARD else 2),
-        "out": layout("contiguous", shape), "seed": 5,
-    }  # fmt: skip
-
-    with blocks(65536, 2):
-        (fused, plain), (chain,) = both_ways(device, stream, problem, separate(device, problem))
-    assert chain.whole is not None
-    assert chain.whole.kernel.endswith("_transposed")
-    assert fused == plain
+    inputs, out = Layout(shape, strides, 0, turned.storage), layout("contiguous", shape)
+    one_kernel_does_it(device, stream, name, dtype, dim, inputs, out, "_transposed")
 
 
 @pytest.mark.parametrize(
@@ -253,17 +258,8 @@ def test_inputs_with_the_axis_last_are_not_turned(device, stream, name, dtype, s
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_results_with_gaps_are_written_where_they_lie(device, stream, name, dtype, shape, dim, out):
     span = 1 + sum((size - 1) * step for size, step in zip(shape, out, strict=True))
-    problem = {
-        "name": name, "shape": shape, "dim": dim, "dtype": dtype, "out_dtype": dtype,
-        "layouts": [layout("contiguous", shape)] * (1 if name in FORWARD else 2),
-        "out": Layout(shape, out, 0, span), "seed": 5,
-    }  # fmt: skip
-
-    with blocks(65536, 2):
-        (fused, plain), (chain,) = both_ways(device, stream, problem, separate(device, problem))
-    assert chain.whole is not None
-    assert chain.whole.kernel.endswith("_spaced")
-    assert fused == plain
+    inputs, spread = layout("contiguous", shape), Layout(shape, out, 0, span)
+    one_kernel_does_it(device, stream, name, dtype, dim, inputs, spread, "_spaced")
 
 
 @pytest.mark.parametrize(
