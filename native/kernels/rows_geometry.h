@@ -51,10 +51,11 @@ typedef struct aclpy_geometry {
 
 ACLPY_INLINE int64_t aclpy_round16(int64_t x) { return (x + 15) / 16 * 16; }
 
-/* Two rows of results (forward, in scratch: the second-level cache) or two of two operands (backward, where they are:
- * the last level) stay in cache. */
+/* Two rows of results (forward, in scratch: the second-level cache; of doubles one, which is always as they are stored)
+ * or two of two operands (backward, where they are: the last level) stay in cache. */
 ACLPY_INLINE void aclpy_geometry_rows_(aclpy_geometry *g, int64_t real_bytes, int64_t operands) {
-  const int64_t longest = operands == 2 ? ACLPY_ROW_MAX : ACLPY_SCRATCH_MAX / 2;
+  const int64_t forward = real_bytes == 8 ? ACLPY_SCRATCH_MAX : ACLPY_SCRATCH_MAX / 2;
+  const int64_t longest = operands == 2 ? ACLPY_ROW_MAX : forward;
   const int few = g->outer < 8 && g->n >= 2 * ACLPY_ROW_CHUNK;
   g->mode = few || g->n > longest / real_bytes ? ACLPY_ROW_CHUNKS : ACLPY_ROWS;
   g->rows = g->n;
