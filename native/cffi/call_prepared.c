@@ -12,6 +12,8 @@ struct prepared_ {
   PyObject *weak_references;
   PyObject **items; /* references; NULL: nothing is prepared */
   PyObject *executor;
+  struct aclpy_ready *ready; /* of the second run on, if there can be one */
+  bool asked;                /* for that */
   PyTypeObject *stream_type;
   PyObject *stream_handle; /* the stream's number as it was given: not the stream, which may go before this */
   Py_ssize_t n_items, n;   /* n: arguments */
@@ -52,6 +54,9 @@ static int clear_(PyObject *self) {
   Py_ssize_t n = prepared->n_items;
   prepared->items = NULL;
   prepared->n_items = 0;
+  aclpy_ready_free(prepared->ready);
+  prepared->ready = NULL;
+  prepared->asked = false;
   for (Py_ssize_t i = 0; i < n; i++) Py_DECREF(items[i]);
   PyMem_Free(items);
   Py_CLEAR(prepared->executor);
@@ -142,11 +147,22 @@ PyDoc_STRVAR(execute_doc_,
              "objects of the one before is not checked again, as long as no data handle has changed; memory\n"
              "that was freed is found in every call.");
 
+/* The interpreter lock is kept while a ready call runs, so nobody ends that meanwhile. */
+static void make_ready_(struct prepared_ *prepared, const struct calls_executor *executor) {
+  prepared->asked = true;
+  prepared->ready = aclpy_ready_new(prepared->number, (uintptr_t)prepared->workspace, prepared->size, executor->handle,
+                                    prepared->stream);
+}
+
 static PyObject *again_(struct prepared_ *prepared) {
+  if (prepared->ready != NULL && aclpy_ready_run(prepared->ready)) Py_RETURN_NONE;
   PyObject *executor = prepared->executor;
   Py_INCREF(executor); /* without the interpreter lock another thread may prepare another call */
   int32_t status = calls_run(prepared->number, prepared->workspace, prepared->size, (struct calls_executor *)executor,
                              prepared->stream);
+  if (status == 0 && !prepared->asked && prepared->executor == executor) {
+    make_ready_(prepared, (struct calls_executor *)executor);
+  }
   Py_DECREF(executor);
   if (status == 0) Py_RETURN_NONE;
   PyObject *number = PyLong_FromLong(status);

@@ -18,14 +18,19 @@ static bool wanted_(void) {
   return eng_bench() == 0 && atomic_load_explicit(&eng_settings.inline_runs, memory_order_relaxed) && !eng_stopping();
 }
 
-struct eng_stream *eng_door_enter(aclpy_handle handle) {
-  _Atomic uint64_t *door = eng_handle_peek(ENG_STREAM, handle);
-  if (door == NULL || !take_(door)) return NULL;
+struct eng_stream *eng_door_enter_at(const struct eng_spot *spot) {
+  _Atomic uint64_t *door = &spot->slot->note;
+  if (!eng_spot_lives(spot) || !take_(door)) return NULL;
   /* Perhaps a later stream in the same place; one that stays while its door is busy, in any case. */
-  struct eng_stream *stream = eng_handle_holder(ENG_STREAM, handle);
-  if (eng_handle_lives(ENG_STREAM, handle) && stream->free_standing && wanted_()) return stream;
+  struct eng_stream *stream = (struct eng_stream *)spot->slot->object;
+  if (eng_spot_lives(spot) && stream->free_standing && wanted_()) return stream;
   eng_door_leave(stream);
   return NULL;
+}
+
+struct eng_stream *eng_door_enter(aclpy_handle handle) {
+  struct eng_spot spot;
+  return eng_handle_spot(ENG_STREAM, handle, &spot) ? eng_door_enter_at(&spot) : NULL;
 }
 
 bool eng_door_try(struct eng_stream *stream) {
@@ -36,8 +41,9 @@ bool eng_door_try(struct eng_stream *stream) {
 }
 
 bool eng_door_quiet(aclpy_handle handle) {
-  const _Atomic uint64_t *door = eng_handle_peek(ENG_STREAM, handle);
-  return door != NULL && atomic_load_explicit(door, memory_order_acquire) == 0 && eng_handle_lives(ENG_STREAM, handle);
+  struct eng_spot spot;
+  return eng_handle_spot(ENG_STREAM, handle, &spot) && eng_spot_lives(&spot) &&
+         atomic_load_explicit(&spot.slot->note, memory_order_acquire) == 0 && eng_spot_lives(&spot);
 }
 
 /* Under the lock: a run as one of the stream's tasks. */

@@ -20,6 +20,7 @@
 /* The stream of a handle, if it is free-standing and its door is open: the caller is inside and must leave. NULL
  * otherwise, which says nothing about the handle. */
 struct eng_stream *eng_door_enter(aclpy_handle handle);
+struct eng_stream *eng_door_enter_at(const struct eng_spot *spot);
 /* The same for a stream that is the caller's to use. */
 bool eng_door_try(struct eng_stream *stream);
 /* After the work, once it has been dropped. */

@@ -448,6 +448,15 @@ aclpy_handle aclpy_executor_new(aclpy_handle plan, aclpy_handle t0, aclpy_handle
 /* Phase 2, for every face. stream 0: the default stream of the current context. `op` names the called operator. */
 int32_t aclpy_execute(uint32_t op, uintptr_t workspace, uint64_t workspace_size, aclpy_handle executor,
                       aclpy_handle stream);
+/* A phase 2 that is repeated with the same numbers and was successful before: what its checks found is kept, and each
+ * run only looks whether that still holds. For small plans and repeatable executors on streams made with a context;
+ * NULL for others, which is no error. Running gives 1, or 0 where it has done nothing: call aclpy_execute then, which
+ * runs it another way or refuses it. Nobody may free it meanwhile. */
+struct aclpy_ready;
+struct aclpy_ready *aclpy_ready_new(uint32_t op, uintptr_t workspace, uint64_t workspace_size, aclpy_handle executor,
+                                    aclpy_handle stream);
+int32_t aclpy_ready_run(const struct aclpy_ready *ready);
+void aclpy_ready_free(struct aclpy_ready *ready);
 int32_t aclpy_executor_set_repeatable(aclpy_handle executor);
 int32_t aclpy_executor_destroy(aclpy_handle executor);
 /* Destroys what is left of it, saying nothing: also for stale handles (garbage collection). */

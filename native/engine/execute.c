@@ -8,6 +8,7 @@
 
 #include "aclpy_status.h"
 #include "door.h"
+#include "execute.h"
 #include "executor.h"
 #include "failure.h"
 #include "foreign.h"
@@ -207,12 +208,11 @@ static int32_t wrap_stream_status_(const struct call_ *call, int32_t inner) {
                     "status %" PRId32 ": %s", inner, why.got);
 }
 
-/* On the calling thread, which is inside the stream's door. The plan is the executor's meanwhile. */
-static void run_here_(const struct call_ *call, struct eng_stream *stream) {
-  int32_t status = eng_task_run(stream, call->task);
+void eng_execute_here(struct eng_task *task, struct eng_stream *stream) {
+  int32_t status = eng_task_run(stream, task);
   /* Like any task's failure, it shows at the next synchronise. */
-  if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(stream, call->task, status);
-  eng_task_let_go(call->task);
+  if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(stream, task, status);
+  eng_task_let_go(task);
   eng_door_leave(stream);
 }
 
@@ -223,7 +223,7 @@ static int32_t launch_(const struct call_ *call, struct eng_stream *stream, bool
   int32_t status = eng_stream_submit(stream, call->task, call->function, here ? &run_now : NULL);
   if (status == ACLPY_ACL_SUCCESS && !run_now) return status;
   if (run_now) {
-    run_here_(call, stream);
+    eng_execute_here(call->task, stream);
   } else {
     status = wrap_stream_status_(call, status);
     eng_task_let_go(call->task);
@@ -253,12 +253,27 @@ static int32_t check_(const struct call_ *call) {
   return status == ACLPY_ACL_SUCCESS ? check_device_(call) : status;
 }
 
+int32_t eng_execute_check(struct eng_executor *executor, uintptr_t workspace, uint64_t workspace_size, int32_t device,
+                          struct eng_task *task) {
+  const struct eng_plan *plan = executor->plan;
+  const struct call_ call = {.function = eng_operator_name(plan->op),
+                             .op = plan->op,
+                             .workspace = workspace,
+                             .workspace_size = workspace_size,
+                             .executor = executor,
+                             .plan = plan,
+                             .repeatable = true,
+                             .device = device,
+                             .task = task};
+  return check_(&call);
+}
+
 /* On an idle stream, which needs neither a lock nor a reference. */
 static int32_t check_and_run_(struct call_ *call, struct eng_stream *stream) {
   call->device = stream->device;
   int32_t status = check_(call);
   if (status == ACLPY_ACL_SUCCESS) {
-    run_here_(call, stream);
+    eng_execute_here(call->task, stream);
   } else {
     eng_task_let_go(call->task);
     eng_door_leave(stream);

@@ -34,10 +34,10 @@ static int32_t no_memory_(const char *function) {
 
 /* The address of a live tensor, without a reference: enough for who never asks again. */
 static bool read_address_(aclpy_handle tensor, uintptr_t *address) {
-  const _Atomic uint64_t *note = eng_handle_peek(ENG_TENSOR, tensor);
-  if (note == NULL) return false;
-  *address = (uintptr_t)atomic_load_explicit(note, memory_order_acquire);
-  return eng_handle_lives(ENG_TENSOR, tensor);
+  struct eng_spot spot;
+  if (!eng_handle_spot(ENG_TENSOR, tensor, &spot) || !eng_spot_lives(&spot)) return false;
+  *address = (uintptr_t)atomic_load_explicit(&spot.slot->note, memory_order_acquire);
+  return eng_spot_lives(&spot);
 }
 
 static int32_t bind_(struct eng_executor *executor, const struct eng_plan *plan, int32_t slot, aclpy_handle handle) {

@@ -13,29 +13,19 @@
 enum { FIRST_CHUNK = 1024, FIRST_CHUNK_BITS = 10, CHUNKS = 22, GENERATION_BITS = 24, HISTORY_BITS = 64 };
 #define LAST_GENERATION ((UINT32_C(1) << GENERATION_BITS) - 1)
 #define NO_SLOT UINT32_MAX
-/* Marks: the handle that this generation would have is not given out yet, while the object of the last one lives; the
- * object cannot be taken. */
-#define CLOSED (UINT64_C(1) << 31)
-#define SHARED (UINT64_C(1) << 30)
+#define CLOSED ENG_SLOT_CLOSED
+#define SHARED ENG_SLOT_SHARED
 #define REFERENCES (SHARED - 1)
-
-struct slot_ {
-  _Atomic uint64_t word;    /* generation << 32 | marks | references */
-  _Atomic uint64_t history; /* bit i: how the (i+1)-th last generation ended, 1 = consumed */
-  _Atomic uint64_t note;
-  struct eng_object *object;
-  uint32_t next_free;
-};
 
 struct table_ {
   pthread_mutex_t lock; /* free list and growth */
-  uint32_t free_head;
+  struct eng_handle_slot *free_head;
   uint32_t used; /* slots ever handed out */
-  struct slot_ *_Atomic chunks[CHUNKS];
+  struct eng_handle_slot *_Atomic chunks[CHUNKS];
 };
 
 #define EMPTY_TABLE \
-  { .lock = PTHREAD_MUTEX_INITIALIZER, .free_head = NO_SLOT }
+  { .lock = PTHREAD_MUTEX_INITIALIZER }
 static struct table_ tables_[ENG_KINDS] = {
     [ENG_CONTEXT] = EMPTY_TABLE,       [ENG_STREAM] = EMPTY_TABLE, [ENG_EVENT] = EMPTY_TABLE,
     [ENG_TENSOR] = EMPTY_TABLE,        [ENG_PLAN] = EMPTY_TABLE,   [ENG_EXECUTOR] = EMPTY_TABLE,
@@ -69,53 +59,50 @@ static inline uint64_t word_(uint32_t generation, uint32_t references) {
   return (uint64_t)generation << 32 | references;
 }
 
-static inline struct slot_ *slot_at_(struct table_ *table, uint32_t index) {
+static inline struct eng_handle_slot *slot_at_(struct table_ *table, uint32_t index) {
   uint64_t shifted = (uint64_t)index + FIRST_CHUNK;
   int chunk = 63 - __builtin_clzll(shifted) - FIRST_CHUNK_BITS;
   if (chunk >= CHUNKS) return NULL;
-  struct slot_ *slots = atomic_load_explicit(&table->chunks[chunk], memory_order_acquire);
+  struct eng_handle_slot *slots = atomic_load_explicit(&table->chunks[chunk], memory_order_acquire);
   return slots == NULL ? NULL : &slots[shifted - ((uint64_t)FIRST_CHUNK << chunk)];
 }
 
-static inline struct slot_ *slot_of_handle_(enum eng_kind kind, aclpy_handle handle, uint32_t *generation) {
+static inline struct eng_handle_slot *slot_of_handle_(enum eng_kind kind, aclpy_handle handle, uint32_t *generation) {
   if (handle >> 56 != (uint64_t)kind) return NULL;
   *generation = (uint32_t)(handle >> 32) & LAST_GENERATION;
   return slot_at_(&tables_[kind], (uint32_t)handle);
 }
 
 /* Under the table's lock. */
-static struct slot_ *take_slot_(struct table_ *table, uint32_t *index) {
-  if (table->free_head != NO_SLOT) {
-    *index = table->free_head;
-    struct slot_ *slot = slot_at_(table, *index);
+static struct eng_handle_slot *take_slot_(struct table_ *table) {
+  struct eng_handle_slot *slot = table->free_head;
+  if (slot != NULL) {
     table->free_head = slot->next_free;
     return slot;
   }
   if (table->used == NO_SLOT) return NULL;
-  struct slot_ *slot = slot_at_(table, table->used);
+  slot = slot_at_(table, table->used);
   if (slot == NULL) {
     uint64_t shifted = (uint64_t)table->used + FIRST_CHUNK;
     int chunk = 63 - __builtin_clzll(shifted) - FIRST_CHUNK_BITS;
     if (chunk >= CHUNKS) return NULL;
-    struct slot_ *slots = calloc((size_t)FIRST_CHUNK << chunk, sizeof(*slots));
+    struct eng_handle_slot *slots = calloc((size_t)FIRST_CHUNK << chunk, sizeof(*slots));
     if (slots == NULL) return NULL;
     atomic_store_explicit(&table->chunks[chunk], slots, memory_order_release);
     slot = slot_at_(table, table->used);
   }
   atomic_store_explicit(&slot->word, word_(1, 0), memory_order_relaxed);
-  *index = table->used++;
+  slot->kind = (uint32_t)(table - tables_);
+  slot->number = table->used++;
   return slot;
 }
 
-static struct slot_ *free_slot_(enum eng_kind kind, uint32_t *index) {
+static struct eng_handle_slot *free_slot_(enum eng_kind kind) {
   struct table_ *table = &tables_[kind];
   struct eng_kept_slots *kept = &eng_self()->executor_slots;
-  if (kind == ENG_EXECUTOR && kept->n > 0) {
-    *index = kept->slot[--kept->n];
-    return slot_at_(table, *index);
-  }
+  if (kind == ENG_EXECUTOR && kept->n > 0) return kept->slot[--kept->n];
   pthread_mutex_lock(&table->lock);
-  struct slot_ *slot = take_slot_(table, index);
+  struct eng_handle_slot *slot = take_slot_(table);
   pthread_mutex_unlock(&table->lock);
   return slot;
 }
@@ -125,41 +112,35 @@ bool eng_handle_open(enum eng_kind kind, struct eng_object *object, aclpy_handle
 }
 
 bool eng_handle_open_noted(enum eng_kind kind, struct eng_object *object, uint64_t note, aclpy_handle *handle) {
-  uint32_t index = 0;
-  struct slot_ *slot = free_slot_(kind, &index);
+  struct eng_handle_slot *slot = free_slot_(kind);
   if (slot == NULL) return false;
-  object->kind = (uint32_t)kind;
-  object->slot = index;
+  object->slot = slot;
   slot->object = object;
   uint32_t generation = generation_(atomic_load_explicit(&slot->word, memory_order_relaxed));
-  *handle = (uint64_t)kind << 56 | (uint64_t)generation << 32 | index;
+  *handle = (uint64_t)kind << 56 | (uint64_t)generation << 32 | slot->number;
   atomic_store_explicit(&slot->note, note, memory_order_release);
   atomic_store_explicit(&slot->word, word_(generation, 1), memory_order_release);
   return true;
 }
 
-void *eng_handle_acquire(enum eng_kind kind, aclpy_handle handle) {
-  uint32_t generation;
-  struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
-  if (slot == NULL) return NULL;
-  uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
-  while (generation_(word) == generation && open_(word)) {
-    if (atomic_compare_exchange_weak_explicit(&slot->word, &word, word + 1, memory_order_acq_rel,
-                                              memory_order_acquire)) {
-      return slot->object;
-    }
-  }
-  return NULL;
+bool eng_handle_spot(enum eng_kind kind, aclpy_handle handle, struct eng_spot *spot) {
+  spot->slot = slot_of_handle_(kind, handle, &spot->generation);
+  return spot->slot != NULL;
 }
 
-static void remember_(struct slot_ *slot, bool consumed) {
+void *eng_handle_acquire(enum eng_kind kind, aclpy_handle handle) {
+  struct eng_spot spot;
+  return eng_handle_spot(kind, handle, &spot) ? eng_spot_acquire(&spot) : NULL;
+}
+
+static void remember_(struct eng_handle_slot *slot, bool consumed) {
   uint64_t history = atomic_load_explicit(&slot->history, memory_order_relaxed);
   atomic_store_explicit(&slot->history, history << 1 | (consumed ? 1 : 0), memory_order_relaxed);
 }
 
 void *eng_handle_close(enum eng_kind kind, aclpy_handle handle, bool consumed) {
   uint32_t generation;
-  struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
+  struct eng_handle_slot *slot = slot_of_handle_(kind, handle, &generation);
   if (slot == NULL) return NULL;
   uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
   while (generation_(word) == generation && open_(word)) {
@@ -172,28 +153,26 @@ void *eng_handle_close(enum eng_kind kind, aclpy_handle handle, bool consumed) {
   return NULL;
 }
 
-void eng_retain(struct eng_object *object) {
-  atomic_fetch_add_explicit(&slot_at_(&tables_[object->kind], object->slot)->word, 1, memory_order_relaxed);
-}
+void eng_retain(struct eng_object *object) { atomic_fetch_add_explicit(&object->slot->word, 1, memory_order_relaxed); }
 
-static void list_free_(struct table_ *table, const uint32_t *indexes, uint32_t n) {
+static void list_free_(struct table_ *table, struct eng_handle_slot *const *slots, uint32_t n) {
   pthread_mutex_lock(&table->lock);
   for (uint32_t i = 0; i < n; i++) {
-    slot_at_(table, indexes[i])->next_free = table->free_head;
-    table->free_head = indexes[i];
+    slots[i]->next_free = table->free_head;
+    table->free_head = slots[i];
   }
   pthread_mutex_unlock(&table->lock);
 }
 
 /* Nobody has the slot any more, whose generation is that one. */
-static void free_slot_of_(uint32_t kind, uint32_t index, uint32_t generation) {
+static void free_slot_of_(struct eng_handle_slot *slot, uint32_t generation) {
   if (generation > LAST_GENERATION) return; /* retired */
   struct eng_kept_slots *kept = &eng_self()->executor_slots;
-  if (kind == ENG_EXECUTOR && kept->n < ENG_KEPT_SLOTS) {
+  if (slot->kind == ENG_EXECUTOR && kept->n < ENG_KEPT_SLOTS) {
     eng_thread_attach();
-    kept->slot[kept->n++] = index;
+    kept->slot[kept->n++] = slot;
   } else {
-    list_free_(&tables_[kind], &index, 1);
+    list_free_(&tables_[slot->kind], &slot, 1);
   }
 }
 
@@ -202,47 +181,23 @@ void eng_handle_give_back(struct eng_kept_slots *kept) {
   kept->n = 0;
 }
 
+/* The last reference is gone; the word was that one before. */
+static void end_(struct eng_handle_slot *slot, struct eng_object *object, uint64_t before) {
+  dispose_[slot->kind](object);
+  free_slot_of_(slot, generation_(before));
+}
+
 void eng_release(struct eng_object *object) {
-  uint32_t kind = object->kind, index = object->slot;
-  struct slot_ *slot = slot_at_(&tables_[kind], index);
+  struct eng_handle_slot *slot = object->slot;
   uint64_t before = atomic_fetch_sub_explicit(&slot->word, 1, memory_order_acq_rel);
-  if (references_(before) != 1) return;
-  dispose_[kind](object);
-  free_slot_of_(kind, index, generation_(before));
-}
-
-/* ---- the note ---- */
-
-_Atomic uint64_t *eng_handle_note(const struct eng_object *object) {
-  return &slot_at_(&tables_[object->kind], object->slot)->note;
-}
-
-static bool lives_(const struct slot_ *slot, uint32_t generation) {
-  uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
-  return generation_(word) == generation && open_(word);
-}
-
-_Atomic uint64_t *eng_handle_peek(enum eng_kind kind, aclpy_handle handle) {
-  uint32_t generation;
-  struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
-  return slot != NULL && lives_(slot, generation) ? &slot->note : NULL;
-}
-
-bool eng_handle_lives(enum eng_kind kind, aclpy_handle handle) {
-  uint32_t generation;
-  const struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
-  return slot != NULL && lives_(slot, generation);
-}
-
-void *eng_handle_holder(enum eng_kind kind, aclpy_handle handle) {
-  return slot_at_(&tables_[kind], (uint32_t)handle)->object;
+  if (references_(before) == 1) end_(slot, object, before);
 }
 
 /* ---- taking ---- */
 
 void *eng_handle_take(enum eng_kind kind, aclpy_handle handle) {
   uint32_t generation;
-  struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
+  struct eng_handle_slot *slot = slot_of_handle_(kind, handle, &generation);
   if (slot == NULL) return NULL;
   uint64_t alone = word_(generation, 1);
   if (atomic_load_explicit(&slot->word, memory_order_relaxed) != alone)
@@ -257,7 +212,7 @@ void *eng_handle_take(enum eng_kind kind, aclpy_handle handle) {
 
 /* Until here nobody else could do anything with the slot: the old handle is dead and the next one closed. */
 void eng_handle_put_back(struct eng_object *object) {
-  struct slot_ *slot = slot_at_(&tables_[object->kind], object->slot);
+  struct eng_handle_slot *slot = object->slot;
   uint64_t history = atomic_load_explicit(&slot->history, memory_order_relaxed);
   atomic_store_explicit(&slot->history, history >> 1, memory_order_relaxed);
   uint32_t generation = generation_(atomic_load_explicit(&slot->word, memory_order_relaxed)) - 1;
@@ -265,21 +220,20 @@ void eng_handle_put_back(struct eng_object *object) {
 }
 
 void eng_handle_finish(struct eng_object *object) {
-  uint32_t kind = object->kind, index = object->slot;
-  struct slot_ *slot = slot_at_(&tables_[kind], index);
+  struct eng_handle_slot *slot = object->slot;
   uint32_t generation = generation_(atomic_load_explicit(&slot->word, memory_order_relaxed));
-  dispose_[kind](object);
+  dispose_[slot->kind](object);
   atomic_store_explicit(&slot->word, word_(generation, 0), memory_order_release);
-  free_slot_of_(kind, index, generation);
+  free_slot_of_(slot, generation);
 }
 
 void eng_handle_share(struct eng_object *object) {
-  atomic_fetch_or_explicit(&slot_at_(&tables_[object->kind], object->slot)->word, SHARED, memory_order_relaxed);
+  atomic_fetch_or_explicit(&object->slot->word, SHARED, memory_order_relaxed);
 }
 
 enum eng_past eng_handle_past(enum eng_kind kind, aclpy_handle handle) {
   uint32_t generation;
-  struct slot_ *slot = slot_of_handle_(kind, handle, &generation);
+  struct eng_handle_slot *slot = slot_of_handle_(kind, handle, &generation);
   if (slot == NULL || generation == 0) return ENG_PAST_NEVER;
   uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
   uint32_t now = generation_(word);
@@ -343,15 +297,15 @@ void eng_handle_before_fork(void) {
 
 /* The objects themselves stay behind, unreachable: threads that no longer exist may have been in the middle of them. */
 static void forget_(struct table_ *table) {
-  table->free_head = NO_SLOT;
+  table->free_head = NULL;
   for (uint32_t index = 0; index < table->used; index++) {
-    struct slot_ *slot = slot_at_(table, index);
+    struct eng_handle_slot *slot = slot_at_(table, index);
     uint32_t generation = generation_(atomic_load(&slot->word));
     if (generation >= LAST_GENERATION) continue;
     atomic_store(&slot->history, 0);
     atomic_store(&slot->word, word_(generation + 1, 0));
     slot->next_free = table->free_head;
-    table->free_head = index;
+    table->free_head = slot;
   }
 }
 

@@ -37,10 +37,21 @@ enum eng_kind {
   ENG_KINDS
 };
 
+struct eng_object;
+
+/* Of a table; stays where it is for ever. Only handle_table.c writes there, but for notes. */
+struct eng_handle_slot {
+  _Atomic uint64_t word;    /* generation << 32 | marks | references */
+  _Atomic uint64_t history; /* bit i: how the (i+1)-th last generation ended, 1 = consumed */
+  _Atomic uint64_t note;
+  struct eng_object *object;
+  struct eng_handle_slot *next_free;
+  uint32_t kind, number;
+};
+
 /* First member of every object that has a handle. */
 struct eng_object {
-  uint32_t kind;
-  uint32_t slot;
+  struct eng_handle_slot *slot;
 };
 
 /* Why a handle names nothing. */
@@ -61,15 +72,44 @@ const char *eng_handle_past_text(enum eng_kind kind, aclpy_handle handle);
 void eng_retain(struct eng_object *object);
 void eng_release(struct eng_object *object);
 
-/* ---- the note: a word of the slot, which stays when the object goes ---- */
+/* ---- spots: handles that are asked for more than once ---- */
 
-_Atomic uint64_t *eng_handle_note(const struct eng_object *object);
-/* The note of a live handle's slot, or NULL. What is read there counts only while eng_handle_lives says so afterwards.
- */
-_Atomic uint64_t *eng_handle_peek(enum eng_kind kind, aclpy_handle handle);
-bool eng_handle_lives(enum eng_kind kind, aclpy_handle handle);
-/* Whoever has the slot now; for those who know by the note that it has somebody who stays. */
-void *eng_handle_holder(enum eng_kind kind, aclpy_handle handle);
+/* Where a handle's slot is, and the generation that it stands for. */
+struct eng_spot {
+  struct eng_handle_slot *slot;
+  uint32_t generation;
+};
+
+/* False for what never was a handle of this kind; true says nothing about its being alive. */
+bool eng_handle_spot(enum eng_kind kind, aclpy_handle handle, struct eng_spot *spot);
+
+/* Marks of a slot's word: the handle that this generation would have is not given out yet, while the object of the
+ * last one lives; the object cannot be taken. */
+#define ENG_SLOT_CLOSED (UINT64_C(1) << 31)
+#define ENG_SLOT_SHARED (UINT64_C(1) << 30)
+
+static inline bool eng_word_lives(uint64_t word, uint32_t generation) {
+  return (uint32_t)(word >> 32) == generation && (word & ENG_SLOT_CLOSED) == 0 && (word & (ENG_SLOT_SHARED - 1)) != 0;
+}
+static inline bool eng_spot_lives(const struct eng_spot *spot) {
+  return eng_word_lives(atomic_load_explicit(&spot->slot->word, memory_order_acquire), spot->generation);
+}
+/* As eng_handle_acquire. */
+static inline void *eng_spot_acquire(const struct eng_spot *spot) {
+  struct eng_handle_slot *slot = spot->slot;
+  uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
+  while (eng_word_lives(word, spot->generation)) {
+    if (atomic_compare_exchange_weak_explicit(&slot->word, &word, word + 1, memory_order_acq_rel,
+                                              memory_order_acquire)) {
+      return slot->object;
+    }
+  }
+  return NULL;
+}
+
+/* The note: a word of the slot, which stays when the object goes. With a spot alone it is read between two looks at
+ * whether that lives. */
+static inline _Atomic uint64_t *eng_handle_note(const struct eng_object *object) { return &object->slot->note; }
 
 /* ---- taking an object that nobody else holds ---- */
 
@@ -87,7 +127,7 @@ void eng_handle_share(struct eng_object *object);
 enum { ENG_KEPT_SLOTS = 32 };
 struct eng_kept_slots {
   uint32_t n;
-  uint32_t slot[ENG_KEPT_SLOTS];
+  struct eng_handle_slot *slot[ENG_KEPT_SLOTS];
 };
 void eng_handle_give_back(struct eng_kept_slots *kept);
 

@@ -23,14 +23,6 @@ static int32_t count_call(void *arg) {
   return 0;
 }
 
-/* Streams made with an explicit context are everybody's. */
-static aclpy_handle free_standing(aclpy_handle like) {
-  aclpy_handle context = 0, stream = 0;
-  CHECK_EQUAL(aclpy_stream_context(like, &context), 0);
-  CHECK_EQUAL(aclpy_stream_create(context, 0, 0, &stream), 0);
-  return stream;
-}
-
 struct crowd {
   struct setup s;
   _Atomic aclpy_handle stream; /* 0: it is over */

@@ -127,6 +127,14 @@ static inline void tear_down(struct setup *s) {
   CHECK_EQUAL(aclpy_free(s->workspace), 0);
 }
 
+/* Streams made with an explicit context are everybody's. */
+static inline aclpy_handle free_standing(aclpy_handle like) {
+  aclpy_handle context = 0, stream = 0;
+  CHECK_EQUAL(aclpy_stream_context(like, &context), 0);
+  CHECK_EQUAL(aclpy_stream_create(context, 0, 0, &stream), 0);
+  return stream;
+}
+
 static inline aclpy_handle phase1(const struct setup *s) {
   aclpy_handle executor = aclpy_executor_new(s->plan, s->in, s->out, 0, 0);
   CHECK(executor != 0);
