@@ -24,8 +24,7 @@ struct table_ {
   struct eng_handle_slot *_Atomic chunks[CHUNKS];
 };
 
-#define EMPTY_TABLE \
-  { .lock = PTHREAD_MUTEX_INITIALIZER }
+#define EMPTY_TABLE {.lock = PTHREAD_MUTEX_INITIALIZER}
 static struct table_ tables_[ENG_KINDS] = {
     [ENG_CONTEXT] = EMPTY_TABLE,       [ENG_STREAM] = EMPTY_TABLE, [ENG_EVENT] = EMPTY_TABLE,
     [ENG_TENSOR] = EMPTY_TABLE,        [ENG_PLAN] = EMPTY_TABLE,   [ENG_EXECUTOR] = EMPTY_TABLE,

@@ -75,11 +75,10 @@ int32_t aclpy_ready_run(const struct aclpy_ready *ready) {
 /* ---- making ---- */
 
 /* A short plan of few tensors that does something. Checks that are relaxed just now may be asked for later. */
-static bool may_be_kept_(const struct eng_executor *executor, uint32_t op, uint64_t workspace_size) {
+static bool may_be_kept_(const struct eng_executor *executor, uint32_t op) {
   const struct eng_plan *plan = executor->plan;
   return eng_strict() && atomic_load_explicit(&executor->repeatable, memory_order_acquire) && plan->small &&
-         plan->op == op && plan->n_steps > 0 && plan->n_slots <= ENG_TASK_SLOTS &&
-         workspace_size >= plan->workspace_bytes;
+         plan->op == op && plan->n_steps > 0 && plan->n_slots <= ENG_TASK_SLOTS;
 }
 
 static void note_places_(struct aclpy_ready *ready, const struct eng_executor *executor, const struct eng_task *task) {
@@ -129,7 +128,7 @@ struct aclpy_ready *aclpy_ready_new(uint32_t op, uintptr_t workspace, uint64_t w
   struct aclpy_ready *ready = NULL;
   struct eng_executor *found = eng_handle_acquire(ENG_EXECUTOR, executor);
   struct eng_stream *queue = found == NULL ? NULL : eng_handle_acquire(ENG_STREAM, stream);
-  if (queue != NULL && queue->free_standing && may_be_kept_(found, op, workspace_size)) {
+  if (queue != NULL && queue->free_standing && may_be_kept_(found, op)) {
     ready = check_and_keep_(found, workspace, workspace_size, queue);
   }
   if (queue != NULL) eng_release(&queue->head);

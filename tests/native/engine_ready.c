@@ -156,6 +156,16 @@ static void none_for_other_calls(void) {
   aclpy_ready_free(NULL);
 }
 
+/* The slot of a plan that is gone is the next one's. */
+static void the_plan_goes_with_it(void) {
+  struct repeat r = repeat_of(0, 1000);
+  uint32_t slot = (uint32_t)r.s.plan;
+  end(&r);
+  r = repeat_of(0, 1000);
+  CHECK_EQUAL((uint32_t)r.s.plan, slot);
+  end(&r);
+}
+
 static void a_child_has_nothing_of_it(void) {
   struct repeat r = repeat_of(0, 1000);
   pid_t child = fork();
@@ -268,6 +278,7 @@ int main(int argc, char **argv) {
   RUN(dead_executors_and_streams_are_seen);
   RUN(it_does_not_pass_queued_work);
   RUN(none_for_other_calls);
+  RUN(the_plan_goes_with_it);
   RUN(a_child_has_nothing_of_it);
   RUN(one_run_at_a_time);
   RUN(everything_goes_while_threads_run);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import threading
 import weakref
@@ -15,7 +16,7 @@ from aclnn_native import calls
 from aclnn_py.dialects import onednn, onednn_graph
 from aclnn_py.dialects.onednn import primitive as primitives
 from aclnn_py.dialects.onednn_graph import compiled_partitions
-from aclnn_py.testing import Latch
+from aclnn_py.testing import Latch, record
 from support import onednn_graph as graph
 
 PATIENCE_S = 60.0  # a call that waits with the interpreter lock would never let the test go on
@@ -24,10 +25,15 @@ SRC, DST = onednn.DNNL_ARG_SRC, onednn.DNNL_ARG_DST
 VALUES = np.arange(256, dtype=np.float32).reshape(8, 32) % 7
 
 
+# The first call is checked, the second one prepared, later ones are ready.
+TURNS = (1, 4)
+
+
 class Bench:
     """A primitive with its arguments, and how often it was checked."""
 
-    def __init__(self, monkeypatch):
+    def __init__(self, monkeypatch, turns):
+        self.turns = turns
         self.engine = onednn.engine(onednn.engine_kind.cpu, 0)
         self.stream = onednn.stream(self.engine)
         self.desc = onednn.memory_desc((8, 32), onednn.data_type.f32, "ab")
@@ -56,16 +62,17 @@ class Bench:
 
     def run(self, args=None, stream=None):
         stream = stream or self.stream
-        self.softmax.execute(stream, self.args if args is None else args)
-        stream.wait()
+        for _ in range(self.turns):
+            self.softmax.execute(stream, self.args if args is None else args)
+            stream.wait()
 
     def result(self, memory=None):
         return (memory or self.args[DST]).numpy()
 
 
-@pytest.fixture
-def bench(monkeypatch):
-    return Bench(monkeypatch)
+@pytest.fixture(params=TURNS)
+def bench(monkeypatch, request):
+    return Bench(monkeypatch, request.param)
 
 
 def softmax(values):
@@ -149,6 +156,60 @@ def test_bad_arguments_are_refused_after_good_ones(bench, change, text):
     np.testing.assert_allclose(bench.result(), softmax(VALUES), rtol=1e-5)
 
 
+def test_a_dict_that_changes_in_place_is_seen(bench):
+    bench.run()
+    dst = bench.args.pop(DST)
+    dst.write(np.zeros_like(VALUES))
+    for text in ("is missing", "an index that this primitive does not take"):
+        with pytest.raises(onednn.OneDnnError, match=text):
+            bench.softmax.execute(bench.stream, bench.args)
+        bench.args[99] = dst
+    bench.args = {SRC: bench.args[SRC], DST: dst}
+    bench.stream.wait()
+    assert not bench.result().any()
+    bench.run()
+    bench.args[DST] = bench.args[SRC]  # in place, which oneDNN offers
+    bench.turns = 1
+    bench.run()
+    np.testing.assert_allclose(bench.result(), softmax(VALUES), rtol=1e-5)
+
+
+def test_it_waits_behind_queued_work(bench):
+    bench.run()
+    bench.args[DST].write(np.zeros_like(VALUES))
+    place = bench.args[DST].get_data_handle()
+    with Latch(bench.stream.runtime_stream):
+        bench.softmax.execute(bench.stream, bench.args)
+        bench.args[SRC].set_data_handle(None)  # the queued call keeps what it has
+        assert not any(ctypes.string_at(place, VALUES.nbytes))  # `numpy()` would wait
+    bench.stream.wait()
+    np.testing.assert_allclose(bench.result(), softmax(VALUES), rtol=1e-5)
+    with pytest.raises(onednn.OneDnnError, match="has no data"):
+        bench.run()
+
+
+def test_the_recorder_sees_every_run(bench):
+    bench.run()
+    with record() as recording:
+        for _ in range(3):
+            bench.softmax.execute(bench.stream, bench.args)
+            bench.stream.wait()
+    assert len(recording.tasks()) == 3
+    bench.run()
+    assert len(recording.tasks()) == 3
+    assert bench.checked == 1
+
+
+def test_a_destroyed_executor_is_found(bench):
+    bench.run()
+    acl.aclDestroyAclOpExecutor(bench.softmax._bound.executor)
+    bench.args[DST].write(np.zeros_like(VALUES))
+    with pytest.raises(onednn.OneDnnError):
+        bench.softmax.execute(bench.stream, bench.args)
+    bench.stream.wait()
+    assert not bench.result().any()
+
+
 def test_freed_memory_is_found_in_every_call(bench):
     buffer = bench.engine.device.malloc(VALUES.nbytes)
     bench.args[DST] = onednn.memory(bench.desc, bench.engine, buffer)
@@ -176,6 +237,14 @@ def test_streams_are_told_apart(bench):
     bench.run()
     with pytest.raises(onednn.OneDnnError):
         bench.softmax.execute(other, bench.args)
+
+
+def test_two_streams_in_turn(bench):
+    streams = [bench.stream, onednn.stream(bench.engine)]
+    for turn in range(8):
+        bench.args[SRC].write(VALUES * turn)
+        bench.run(stream=streams[turn % 2])
+        np.testing.assert_allclose(bench.result(), softmax(VALUES * turn), rtol=1e-5)
 
 
 def test_it_does_not_keep_the_stream(bench):
@@ -207,12 +276,14 @@ def test_it_goes_with_what_it_holds(bench):
     assert [one() for one in watched] == [None, None]
 
 
-def test_threads_with_their_own_arguments(bench):
+@pytest.mark.parametrize("streams", [1, 4])
+def test_threads_with_their_own_arguments(bench, streams):
     bench.run()
     failures = []
+    streams = [onednn.stream(bench.engine) for _ in range(streams)]
 
     def work(factor):
-        stream = onednn.stream(bench.engine)
+        stream = streams[factor % len(streams)]
         args = {SRC: bench.memory().write(VALUES * factor), DST: bench.memory()}
         for _ in range(200):
             bench.softmax.execute(stream, args)
@@ -229,10 +300,35 @@ def test_threads_with_their_own_arguments(bench):
     assert not any(thread.is_alive() for thread in threads)
 
 
+def test_threads_with_the_same_arguments(bench):
+    bench.run()
+    bench.args[DST].write(np.zeros_like(VALUES))
+    failures = []
+
+    def work():
+        try:
+            for _ in range(500):
+                bench.softmax.execute(bench.stream, bench.args)
+                bench.stream.wait()
+        except onednn.OneDnnError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    assert not failures
+    assert not any(thread.is_alive() for thread in threads)
+    assert bench.checked == 1
+    np.testing.assert_allclose(bench.result(), softmax(VALUES), rtol=1e-5)
+
+
 class Part:
     """A compiled partition with its tensors, and how often it was checked."""
 
-    def __init__(self, monkeypatch):
+    def __init__(self, monkeypatch, turns):
+        self.turns = turns
         self.bench = graph.Bench()
         source, result = graph.lt(0, "f32", VALUES.shape), graph.lt(9, "f32", VALUES.shape)
         (part,) = graph.partitions(graph.op(0, "SoftMax", [source], [graph.lt(9, "f32")], axis=-1))
@@ -253,13 +349,14 @@ class Part:
         return onednn_graph.tensor(described, self.bench.engine)
 
     def run(self, inputs, outputs, *scratchpad):
-        self.compiled.execute(self.bench.stream, inputs, outputs, *scratchpad)
-        self.bench.stream.wait()
+        for _ in range(self.turns):
+            self.compiled.execute(self.bench.stream, inputs, outputs, *scratchpad)
+            self.bench.stream.wait()
 
 
-@pytest.fixture
-def part(monkeypatch):
-    return Part(monkeypatch)
+@pytest.fixture(params=TURNS)
+def part(monkeypatch, request):
+    return Part(monkeypatch, request.param)
 
 
 def test_partitions_run_again_without_checks(part):
@@ -273,7 +370,7 @@ def test_partitions_run_again_without_checks(part):
     assert part.checked == 2
     np.testing.assert_allclose(part.other.numpy(), softmax(VALUES * 2), rtol=1e-5)
     part.run([part.x], [part.other], None)
-    assert part.checked == 3
+    assert part.checked == 2 + part.turns
 
 
 @pytest.mark.parametrize(
