@@ -32,6 +32,7 @@ _CALLS = (
     "record (idle)",
     "enqueue (busy)",
     "oneDNN execute and wait",
+    "oneDNN Graph execute and wait",
     "gradient, whole cycle",
     "ONNX Runtime gradient, whole cycle",
     "empty function",
@@ -125,6 +126,7 @@ def _calls() -> dict[str, Callable[[], object]]:
     acl.aclSetAclOpExecutorRepeatable(repeatable)
     event = stream.record()
     execute, wait, primitive_stream, arguments = _primitive()
+    compiled, inputs, outputs = _partition()
     gradient, gradient_run, ort, ort_run = _gradients()
 
     def cycle() -> None:
@@ -138,6 +140,10 @@ def _calls() -> dict[str, Callable[[], object]]:
 
     def primitive() -> None:
         execute(primitive_stream, arguments)
+        wait()
+
+    def partition() -> None:
+        compiled(primitive_stream, inputs, outputs)
         wait()
 
     def gradient_cycle() -> None:
@@ -161,6 +167,7 @@ def _calls() -> dict[str, Callable[[], object]]:
         "record (idle)": lambda: stream.record(event),
         "enqueue (busy)": lambda: run(None, 0, repeatable, busy),
         "oneDNN execute and wait": primitive,
+        "oneDNN Graph execute and wait": partition,
         "gradient, whole cycle": gradient_cycle,
         "ONNX Runtime gradient, whole cycle": ort_cycle,
         "empty function": nothing,
@@ -181,6 +188,23 @@ def _primitive() -> Any:
         dnnl.DNNL_ARG_DST: dnnl.memory(desc, engine),
     }
     return softmax.execute, stream.wait, stream, memory
+
+
+def _partition() -> Any:
+    from aclnn_py.dialects import onednn as dnnl  # noqa: PLC0415  # in the child only
+    from aclnn_py.dialects import onednn_graph as graph  # noqa: PLC0415  # in the child only
+
+    kind = dnnl.data_type.f32, (8, 32), graph.layout_type.strided
+    source, result = (graph.logical_tensor(number, *kind) for number in range(2))
+    node = graph.op(0, graph.op.kind.SoftMax, [source], [result], "softmax")
+    node.set_attr(graph.op.attr.axis, 1)
+    whole = graph.graph(dnnl.engine_kind.cpu)
+    whole.add_op(node)
+    whole.finalize()
+    engine = dnnl.engine(dnnl.engine_kind.cpu, 0)
+    compiled = whole.get_partitions()[0].compile([source], [result], engine)
+    tensors = [graph.tensor(compiled.query_logical_tensor(number), engine) for number in range(2)]
+    return compiled.execute, tensors[:1], tensors[1:]
 
 
 def _gradients() -> tuple[Any, Any, Any, Any]:
