@@ -125,8 +125,6 @@ def _calls() -> dict[str, Callable[[], object]]:
     repeatable = plan(x, -1, out)[1]
     acl.aclSetAclOpExecutorRepeatable(repeatable)
     event = stream.record()
-    execute, wait, primitive_stream, arguments = _primitive()
-    compiled, inputs, outputs = _partition()
     gradient, gradient_run, ort, ort_run = _gradients()
 
     def cycle() -> None:
@@ -137,14 +135,6 @@ def _calls() -> dict[str, Callable[[], object]]:
     def again() -> None:
         run(None, 0, repeatable, stream)
         synchronize()
-
-    def primitive() -> None:
-        execute(primitive_stream, arguments)
-        wait()
-
-    def partition() -> None:
-        compiled(primitive_stream, inputs, outputs)
-        wait()
 
     def gradient_cycle() -> None:
         size, executor = gradient(x, x, -1, out)
@@ -166,12 +156,26 @@ def _calls() -> dict[str, Callable[[], object]]:
         "synchronise (idle)": synchronize,
         "record (idle)": lambda: stream.record(event),
         "enqueue (busy)": lambda: run(None, 0, repeatable, busy),
-        "oneDNN execute and wait": primitive,
-        "oneDNN Graph execute and wait": partition,
+        **_onednn_calls(),
         "gradient, whole cycle": gradient_cycle,
         "ONNX Runtime gradient, whole cycle": ort_cycle,
         "empty function": nothing,
     }
+
+
+def _onednn_calls() -> dict[str, Callable[[], object]]:
+    execute, wait, stream, arguments = _primitive()
+    execute_graph, inputs, outputs = _partition()
+
+    def primitive() -> None:
+        execute(stream, arguments)
+        wait()
+
+    def partition() -> None:
+        execute_graph(stream, inputs, outputs)
+        wait()
+
+    return {"oneDNN execute and wait": primitive, "oneDNN Graph execute and wait": partition}
 
 
 def _primitive() -> Any:

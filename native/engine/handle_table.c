@@ -59,6 +59,10 @@ static inline uint64_t word_(uint32_t generation, uint32_t references) {
 }
 
 static inline struct eng_handle_slot *slot_at_(struct table_ *table, uint32_t index) {
+  if (index < FIRST_CHUNK) { /* nearly every time */
+    struct eng_handle_slot *first = atomic_load_explicit(&table->chunks[0], memory_order_acquire);
+    return first == NULL ? NULL : &first[index];
+  }
   uint64_t shifted = (uint64_t)index + FIRST_CHUNK;
   int chunk = 63 - __builtin_clzll(shifted) - FIRST_CHUNK_BITS;
   if (chunk >= CHUNKS) return NULL;
