@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Jobs, helpers, and how many of them there may be at once.
  *
- * A job lives on its caller's stack and is listed while it wants helpers. Helpers enter and leave it under the pool's
- * lock, and the caller returns only when, under that lock, none is left. The number of threads inside kernels, callers
- * included, bounds the helpers: with as many busy streams as processors nobody is woken.
+ * A job lives on its caller's stack and is listed while it wants helpers. Helpers enter it under the pool's lock, so
+ * nobody enters any more once its caller has taken it off the list; they leave it without the lock, which the caller is
+ * after at the same moment, and touch it no more. The number of threads inside kernels, callers included, bounds the
+ * helpers: with as many busy streams as processors nobody is woken.
  */
 #include "pool.h"
 
@@ -19,8 +20,10 @@
 
 /* LOOKS: how much longer than elsewhere the pool looks before it sleeps. Waking a helper, or its caller, costs more
  * than many a job is worth, and one job often follows another. */
-enum { CHUNKS_PER_THREAD = 8, CHUNKS_PER_GRAIN = 8, WAKE_AT_ONCE = 64, LOOKS = 16 };
+enum { CHUNKS_PER_THREAD = 8, CHUNKS_PER_GRAIN = 4, GRAINS_PER_CHUNK = 3, WAKE_AT_ONCE = 64, LOOKS = 16 };
 enum { SECTIONS_MAX = 16 };
+/* Beside the number of a job's helpers: its caller sleeps, or is about to. */
+enum { PARKED = 1 << 30 };
 /* Nanoseconds. HELP: jobs from here on take helpers that look for one; WAKE: from here on they wake sleeping ones, and
  * smaller jobs do when one follows another within SOON. */
 enum { HELP_NS = 5000, WAKE_NS = 10000, SOON_NS = 50000 };
@@ -33,20 +36,19 @@ struct section_ {
 };
 
 struct job_ {
-  struct section_ sections[SECTIONS_MAX];
+  atomic_int helpers; /* grows under the lock; with PARKED it shrinks there, too */
   int n_sections;
   aclpy_kernel_run run;
   const aclpy_kernel_args *args;
   int32_t pass;
   int64_t most_items, least_items; /* of a chunk, which is half of what its section has left, within these */
   size_t scratch_bytes;
-  atomic_int helpers; /* changed under the lock, spun on without */
   int most_helpers;
   bool wakes;
-  bool caller_parked;
   struct eng_parker *caller;
   int processor; /* the caller's */
   struct job_ *following;
+  struct section_ sections[SECTIONS_MAX];
 };
 
 struct helper_ {
@@ -62,9 +64,11 @@ static struct job_ *jobs_;
 static struct helper_ *idle_;
 static int n_helpers_;
 static bool stopping_;
-static int64_t last_ns_;       /* when the job before was listed */
-static _Atomic uint32_t news_; /* grows, under the lock, when a helper may find a job: what idle helpers spin on */
-static atomic_int computing_;  /* threads inside large kernels */
+static int64_t last_ns_;   /* when the job before was listed */
+static atomic_int listed_; /* how many jobs are; changed under the lock */
+/* Grows after a helper may find a job: what idle helpers spin on. Without the lock, for they are after it at once. */
+static _Atomic uint32_t news_;
+static atomic_int computing_; /* threads inside large kernels */
 
 /* Chunks shrink towards the end, so that threads that began at different times end together. */
 static bool take_(const struct job_ *job, struct section_ *section, int64_t *begin, int64_t *end) {
@@ -109,7 +113,21 @@ static struct job_ *choose_(void) {
   return best;
 }
 
-/* Under the lock, which is given up for the time of the work. */
+/* Not under the lock. The job may be gone the moment it counts one helper less. */
+static void leave_(struct job_ *job) {
+  int seen = atomic_load_explicit(&job->helpers, memory_order_relaxed);
+  while ((seen & PARKED) == 0) {
+    if (atomic_compare_exchange_weak_explicit(&job->helpers, &seen, seen - 1, memory_order_release,
+                                              memory_order_relaxed)) {
+      return;
+    }
+  }
+  pthread_mutex_lock(&lock_); /* its caller looks under it, so it finds the wake-up done */
+  if (atomic_fetch_sub(&job->helpers, 1) == (PARKED | 1)) eng_unpark(job->caller);
+  pthread_mutex_unlock(&lock_);
+}
+
+/* Under the lock, which is given up. */
 static void help_(struct job_ *job, int number) {
   atomic_fetch_add(&job->helpers, 1);
   atomic_fetch_add(&computing_, 1);
@@ -117,12 +135,15 @@ static void help_(struct job_ *job, int number) {
   /* Schedulers like to wake a thread where its waker runs: both would take turns there, while others stand idle. */
   if (job->processor >= 0 && eng_processor() == job->processor) eng_processor_leave(job->processor);
   void *scratch;
-  bool able = eng_thread_scratch(job->scratch_bytes, &scratch);
-  if (able) work_(job, number, scratch);
-  pthread_mutex_lock(&lock_);
-  if (!able) job->most_helpers = 0; /* memory is short: leave the rest to those who have theirs */
+  if (eng_thread_scratch(job->scratch_bytes, &scratch)) {
+    work_(job, number, scratch);
+  } else { /* memory is short: leave the rest to those who have theirs */
+    pthread_mutex_lock(&lock_);
+    job->most_helpers = 0;
+    pthread_mutex_unlock(&lock_);
+  }
   atomic_fetch_sub(&computing_, 1);
-  if (atomic_fetch_sub(&job->helpers, 1) == 1 && job->caller_parked) eng_unpark(job->caller);
+  leave_(job);
 }
 
 static bool may_look_(uint32_t known) {
@@ -141,27 +162,37 @@ static void spin_for_news_(uint32_t known) {
   eng_watch_end();
 }
 
+/* Under the lock. */
+static void rest_(struct helper_ *self) {
+  self->next_idle = idle_;
+  idle_ = self;
+  pthread_mutex_unlock(&lock_);
+  eng_park(&self->parker);
+  pthread_mutex_lock(&lock_);
+}
+
+/* Looks for news without the lock, which callers want now, and sleeps only after a look under it that found nothing.
+ * Another job that is listed when one has been helped calls for such a look at once. If it is listed later, or if the
+ * one that was helped goes first, there are news. */
 static void *helper_main_(void *arg) {
   struct helper_ *self = arg;
+  bool looked = false;
   pthread_mutex_lock(&lock_);
   while (!stopping_) {
     struct job_ *job = choose_();
-    if (job == NULL) {
-      uint32_t known = atomic_load_explicit(&news_, memory_order_relaxed);
-      pthread_mutex_unlock(&lock_);
-      spin_for_news_(known);
-      pthread_mutex_lock(&lock_);
-      job = choose_();
-    }
-    if (job != NULL) {
-      help_(job, self->number);
+    if (job == NULL && looked) {
+      rest_(self);
+      looked = false;
       continue;
     }
-    if (stopping_) break;
-    self->next_idle = idle_;
-    idle_ = self;
-    pthread_mutex_unlock(&lock_);
-    eng_park(&self->parker);
+    uint32_t known = atomic_load_explicit(&news_, memory_order_relaxed);
+    if (job != NULL) {
+      help_(job, self->number);
+    } else {
+      pthread_mutex_unlock(&lock_);
+    }
+    looked = job == NULL || atomic_load_explicit(&listed_, memory_order_relaxed) <= 1;
+    if (looked) spin_for_news_(known);
     pthread_mutex_lock(&lock_);
   }
   n_helpers_--;
@@ -191,13 +222,14 @@ static void hire_(int wanted) {
 
 /* Under the lock. Waking inside it keeps a helper from ending in between. Those that spin have no need of it. */
 static void wake_(int wanted) {
-  atomic_fetch_add_explicit(&news_, 1, memory_order_relaxed);
   for (int woken = 0; woken < wanted && idle_ != NULL; woken++) {
     struct helper_ *helper = idle_;
     idle_ = helper->next_idle;
     eng_unpark(&helper->parker);
   }
 }
+
+static void tell_(void) { atomic_fetch_add_explicit(&news_, 1, memory_order_relaxed); }
 
 static void list_(struct job_ *job) {
   int64_t now_ns = eng_clock_ns();
@@ -208,7 +240,25 @@ static void list_(struct job_ *job) {
   struct job_ **link = &jobs_;
   while (*link != NULL) link = &(*link)->following;
   *link = job;
+  atomic_fetch_add_explicit(&listed_, 1, memory_order_relaxed);
   wake_(!wakes ? 0 : job->most_helpers < WAKE_AT_ONCE ? job->most_helpers : WAKE_AT_ONCE);
+  pthread_mutex_unlock(&lock_);
+  tell_();
+}
+
+/* Of a job off the list. */
+static void await_helpers_(struct job_ *job) {
+  for (int rounds = LOOKS * eng_spin_rounds(); rounds > 0; rounds--) {
+    if (atomic_load_explicit(&job->helpers, memory_order_acquire) == 0) return;
+    eng_spin_pause();
+  }
+  if (atomic_fetch_or(&job->helpers, PARKED) == 0) return;
+  pthread_mutex_lock(&lock_);
+  while (atomic_load(&job->helpers) != PARKED) {
+    pthread_mutex_unlock(&lock_);
+    eng_park(job->caller);
+    pthread_mutex_lock(&lock_);
+  }
   pthread_mutex_unlock(&lock_);
 }
 
@@ -217,20 +267,12 @@ static void unlist_(struct job_ *job) {
   struct job_ **link = &jobs_;
   while (*link != job) link = &(*link)->following;
   *link = job->following;
-  int rounds = LOOKS * eng_spin_rounds();
-  while (atomic_load(&job->helpers) != 0) {
-    job->caller_parked = rounds == 0;
-    pthread_mutex_unlock(&lock_);
-    if (rounds == 0) {
-      eng_park(job->caller);
-    } else {
-      for (; rounds > 0 && atomic_load(&job->helpers) != 0; rounds--) eng_spin_pause();
-    }
-    pthread_mutex_lock(&lock_);
-  }
+  atomic_fetch_sub_explicit(&listed_, 1, memory_order_relaxed);
   atomic_fetch_sub(&computing_, 1);
-  if (jobs_ != NULL) wake_(1); /* we compute no longer: another job may have one more */
+  bool others = jobs_ != NULL; /* we compute no longer: another job may have one more */
+  if (others) wake_(1);
   pthread_mutex_unlock(&lock_);
+  if (others) tell_();
 }
 
 static void divide_(struct job_ *job, int64_t items) {
@@ -259,22 +301,28 @@ bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t p
   }
   int64_t most = (items - 1) / grain; /* beyond the caller */
   int64_t chunk = items / ((int64_t)threads * CHUNKS_PER_THREAD);
-  int64_t least = grain / CHUNKS_PER_GRAIN;
-  struct job_ job = {.run = run,
-                     .args = args,
-                     .pass = pass,
-                     .most_items = chunk < grain ? grain : chunk,
-                     .least_items = least < 1 ? 1 : least,
-                     .scratch_bytes = (size_t)thread_scratch_bytes,
-                     .most_helpers = most < threads - 1 ? (int)most : threads - 1,
-                     .wakes = cost_ns >= WAKE_NS,
-                     .caller = eng_parker_self(),
-                     .processor = eng_processor()};
+  int64_t least = grain / CHUNKS_PER_GRAIN + (grain % CHUNKS_PER_GRAIN != 0);
+  /* Of small jobs, whose chunks are worth a few calls of the kernel at most. */
+  int64_t small = grain > items / GRAINS_PER_CHUNK ? items : grain > 1 ? GRAINS_PER_CHUNK * grain : 1;
+  struct job_ job; /* not its sections, a thousand bytes, which it may not need */
+  atomic_init(&job.helpers, 0);
+  job.run = run;
+  job.args = args;
+  job.pass = pass;
+  job.most_items = chunk < small ? small : chunk;
+  job.least_items = least;
+  job.scratch_bytes = (size_t)thread_scratch_bytes;
+  job.most_helpers = most < threads - 1 ? (int)most : threads - 1;
+  job.wakes = cost_ns >= WAKE_NS;
+  job.caller = eng_parker_self();
+  job.processor = eng_processor();
+  job.following = NULL;
   divide_(&job, items);
   atomic_fetch_add(&computing_, 1);
   list_(&job);
   work_(&job, 0, scratch);
   unlist_(&job);
+  await_helpers_(&job);
   return true;
 }
 
@@ -282,6 +330,7 @@ void eng_pool_stop(void) {
   pthread_mutex_lock(&lock_);
   stopping_ = true;
   wake_(n_helpers_);
+  tell_();
   while (n_helpers_ > 0) pthread_cond_wait(&ended_, &lock_);
   pthread_mutex_unlock(&lock_);
 }
@@ -296,6 +345,7 @@ void eng_pool_after_fork(bool child) {
   pthread_mutex_init(&lock_, NULL);
   pthread_cond_init(&ended_, NULL);
   jobs_ = NULL;
+  atomic_store(&listed_, 0);
   idle_ = NULL;
   n_helpers_ = 0;
   stopping_ = false;
