@@ -22,6 +22,17 @@ enum {
   ACLPY_TYPE_OF_bf16 = ACLPY_TYPE_BF16
 };
 
+/* What streams past is asked for this many bytes ahead: some 32 quads' arithmetic, for where memory is busy or shared
+ * 4 KiB come too late. The next row into the second-level cache, for it is read twice; operands, read once, into the
+ * first. */
+enum { ACLPY_DIRECT_FAR = 8192 };
+ACLPY_INLINE void direct_fetch_next_(const void *p, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH((uintptr_t)p + (uintptr_t)(ACLPY_DIRECT_FAR + at));
+}
+ACLPY_INLINE void direct_fetch_operand_(const void *p, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH_NEAR((uintptr_t)p + (uintptr_t)(ACLPY_DIRECT_FAR + at));
+}
+
 /* The operations, and the row whose sum is known, to be written. */
 typedef struct fused_direct {
   _Alignas(64) float t[ACLPY_PART]; /* with operations that are not cheap: results on their way to the destination */

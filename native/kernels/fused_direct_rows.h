@@ -31,7 +31,9 @@ ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int log
       aclpy_easy_step_(&d->now[s], v, i, 4);
     }
   }
-  for (int64_t k = 0; k < d->n_far; ++k) aclpy_fetch(d->far[k] + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float));
+  for (int64_t k = 0; k < d->n_far; ++k) {
+    direct_fetch_operand_(d->far[k] + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float));
+  }
   if (paired && d->folded) {
     STQ((STORED *)(void *)d->y + i, v, f->streaming, d->fold.tame);
   } else {
@@ -55,11 +57,11 @@ ACLPY_INLINE float FN(direct_max)(const STORED *x, int64_t n) {
   return v32_hmax(a);
 }
 
-/* As fused_quad_ and fused_part_ (fused_rows.h), on elements as they are stored. */
-ACLPY_INLINE v32_acc FN(direct_exp)(const STORED *x, float *e, v32 shift, int logarithm, v32_acc s, int paired) {
+/* As fused_quad_ and fused_part_ (fused_rows.h), on four vectors of x. */
+ACLPY_INLINE v32_acc FN(direct_exp)(const v32 *x, float *e, v32 shift, int logarithm, v32_acc s, int paired) {
   v32 v[4];
   for (int k = 0; k < 4; ++k) {
-    v[k] = v32_exp_negative(v32_sub(paired ? LDX(x, k) : LD(x + k * LANES), shift));
+    v[k] = v32_exp_negative(v32_sub(x[k], shift));
     if (!logarithm) v32_store(e + k * LANES, v[k]);
   }
   if (paired) return v32_acc_add(s, SUMX(v));
@@ -78,11 +80,14 @@ ACLPY_INLINE double FN(direct_three)(const aclpy_fused *f, fused_direct *d, cons
   v32_acc s = v32_acc_zero(), rest = s;
   int64_t i = 0;
   for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
+    v32 v[4];
+    if (f->streaming) direct_fetch_next_(next + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(STORED));
     TOP_QUAD(&top, next + i);
-    if (f->streaming) aclpy_fetch(next + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(STORED));
-    /* First, for its exponentials may lie where the next ones go. */
+    /* Before anything is stored: a load that follows a store to the same place of another page waits for it. */
+    for (int k = 0; k < 4; ++k) v[k] = paired ? LDX(x + i, k) : LD(x + i + k * LANES);
+    /* Before the exponentials, for those it reads may lie where the next ones go. */
     if (d->y != NULL && d->at + ACLPY_DIRECT_QUAD <= n) FN(direct_quad)(f, d, logarithm, target, functions, paired);
-    s = FN(direct_exp)(x + i, e + i, shift, logarithm, s, paired);
+    s = FN(direct_exp)(v, e + i, shift, logarithm, s, paired);
   }
   for (; i < n; i += LANES) {
     const int64_t k = aclpy_min_i64(LANES, n - i);

@@ -56,11 +56,17 @@ ACLPY_INLINE aclpy_post_step *fold_emit_(fold_walk *w, int64_t code, float alpha
   return &w->fold->step[w->fold->steps++];
 }
 
+/* Not inlined: every thread does this for every chunk of rows, and compilers make vectors of it only where nothing else
+ * is around it. */
+static __attribute__((unused, noinline)) void fold_times_(float *row, int64_t n, float gain) {
+  for (int64_t i = 0; i < n; ++i) row[i] *= gain;
+}
+
 /* The last step's operand times the gain. */
 ACLPY_INLINE void fold_back_(fold_walk *w, aclpy_post_step *last) {
   last->alpha *= w->gain;
   last->operand.value *= w->gain;
-  for (int64_t i = 0; i < w->n && last->operand.each != NULL; ++i) w->own[i] *= w->gain;
+  if (last->operand.each != NULL) fold_times_(w->own, w->n, w->gain);
   w->gain = 1.0f;
 }
 
@@ -110,7 +116,7 @@ ACLPY_INLINE void fold_operand_(fold_walk *w, const aclpy_post_step *given) {
   if (each != NULL && !w->taken) {
     if (w->fold->paired) pairs_bf16(each, w->own, w->n);
     if (!w->fold->paired) memcpy(w->own, each, (size_t)w->n * sizeof *each);
-    for (int64_t i = 0; i < w->n && product && gain != 1.0f; ++i) w->own[i] *= gain;
+    if (product && gain != 1.0f) fold_times_(w->own, w->n, gain);
     each = w->own;
     w->taken = 1;
   }

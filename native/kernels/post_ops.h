@@ -93,6 +93,14 @@ static inline __attribute__((unused)) int64_t aclpy_post_make(aclpy_post *post, 
   return taken;
 }
 
+/* What an operand takes in memory. */
+ACLPY_INLINE int64_t aclpy_post_operand_bytes(const aclpy_post *post, int64_t which) {
+  const aclpy_post_operand *o = &post->operand[which];
+  int64_t bytes = o->bytes;
+  for (int64_t d = 0; d < post->n_dims; ++d) bytes *= o->stride[d] != 0 ? post->dims[d] : 1;
+  return bytes;
+}
+
 /* Where an operand's segment with element `index` of the whole begins. */
 ACLPY_INLINE int64_t aclpy_post_offset_(const aclpy_post *post, const aclpy_post_operand *o, int64_t index) {
   int64_t offset = 0;

@@ -58,6 +58,15 @@ static void lines_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *
   }
 }
 
+/* Where what a launch moves, its operands with it, lies: results are written past the caches where it does not fit.
+ * Rows stream sooner, for they ask for what comes next only where they stream, and a last level that is nearly full
+ * keeps little of two tensors that are read and written in turn. */
+static int streams_(const aclpy_fused *f, const aclpy_kernel_args *args, int64_t bytes) {
+  const int64_t last = aclpy_cache_bytes_last_level();
+  for (int64_t k = 0; k < f->post.n_operands; ++k) bytes += aclpy_post_operand_bytes(&f->post, k);
+  return f->x != f->y && aclpy_whole_bytes(args, bytes) > (f->g.mode == ACLPY_LINES ? last / 8 * 5 : last);
+}
+
 static void run_(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {
   aclpy_fused f;
   if (aclpy_fused_geometry_make(&f.g, args->params) != 0 || f.g.outer == 0 || begin >= end) return;
@@ -69,7 +78,7 @@ static void run_(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int
   f.from = aclpy_type_bytes(f.post.source);
   f.to = aclpy_type_bytes(f.post.target);
   const int64_t bytes = f.g.outer * f.g.n * f.g.inner * (f.from + f.to);
-  f.streaming = f.x != f.y && aclpy_whole_bytes(args, bytes) > aclpy_cache_bytes_last_level();
+  f.streaming = streams_(&f, args, bytes);
   f.far = bytes > 2 * aclpy_cache_bytes_l2();
   switch (f.g.mode) {
     case ACLPY_LINES:
