@@ -35,14 +35,21 @@ ACLPY_INLINE VEC FN(exp_rest)(const STORED *x, REAL *e, int64_t i, int64_t n, VE
   return v;
 }
 
+/* Four vectors, in the order of the way that the row takes (calm.h). */
+ACLPY_INLINE void FN(quad_load)(const STORED *x, VEC *v, int way) {
+  if (way != ACLPY_WAY_PAIRS) LDQ(x, v);
+  for (int k = 0; k < 4 && way == ACLPY_WAY_PAIRS; ++k) v[k] = LDX(x, k);
+}
+
 /* Adds e of four vectors to s: in double after one float addition for a logarithm (whose argument may be 1 + little),
  * after two where the sum only divides. */
-ACLPY_INLINE V(acc) FN(quad_exp)(const VEC *x, REAL *e, VEC shift, int logarithm, V(acc) s) {
+ACLPY_INLINE V(acc) FN(quad_exp)(const VEC *x, REAL *e, VEC shift, int logarithm, V(acc) s, int way) {
   VEC v[4];
-  for (int k = 0; k < 4; ++k) {
-    v[k] = V(exp_negative)(V(sub)(x[k], shift));
-    if (!logarithm) V(store)(e + k * LANES, v[k]);
-  }
+  for (int k = 0; k < 4; ++k) v[k] = V(sub)(x[k], shift);
+  V(exp_quad)(v, way != ACLPY_WAY_ANY);
+  for (int k = 0; k < 4 && !logarithm; ++k) V(store)(e + k * LANES, v[k]);
+  if (way == ACLPY_WAY_PAIRS && !logarithm) return V(acc_add)(s, SUMX(v));
+  if (way == ACLPY_WAY_PAIRS) return V(acc_add)(V(acc_add)(s, SUMP(v[0], v[1])), SUMP(v[2], v[3]));
   if (!logarithm) return V(acc_add)(s, V(add)(V(add)(v[0], v[1]), V(add)(v[2], v[3])));
   return V(acc_add)(V(acc_add)(s, V(add)(v[0], v[1])), V(add)(v[2], v[3]));
 }
@@ -54,7 +61,7 @@ ACLPY_INLINE v64 FN(row_exp_lanes)(const STORED *x, int64_t n, REAL shift_by) {
   int64_t i = 0;
   for (; i + 4 * LANES <= n; i += 4 * LANES) {
     const VEC v[4] = {LD(x + i), LD(x + i + LANES), LD(x + i + 2 * LANES), LD(x + i + 3 * LANES)};
-    s = FN(quad_exp)(v, NULL, shift, 1, s);
+    s = FN(quad_exp)(v, NULL, shift, 1, s, ACLPY_WAY_ANY);
   }
   for (; i + LANES <= n; i += LANES) s = V(acc_add)(s, FN(exp_at)(x, NULL, i, shift, 0));
   if (i < n) t = V(acc_add)(t, FN(exp_rest)(x, NULL, i, n, shift, 0));
@@ -103,9 +110,27 @@ typedef struct FN(pending) {
   int64_t at; /* elements before it are written */
   REAL shift, factor;
   int streaming;
+  int calm;   /* its elements are */
+  int paired; /* e lies in the order of ldx */
 } FN(pending);
 
-ACLPY_INLINE void FN(pending_write)(FN(pending) * p, int64_t end, int streaming, int logarithm) {
+/* Four vectors, where the row has them. */
+ACLPY_INLINE void FN(pending_quad)(FN(pending) * p, int logarithm, int way) {
+  const int64_t i = p->at;
+  VEC v[4];
+  if (logarithm) FN(quad_load)(p->x + i, v, way);
+  for (int k = 0; k < 4; ++k) {
+    if (logarithm) v[k] = V(sub)(V(sub)(v[k], V(set1)(p->shift)), V(set1)(p->factor));
+    if (!logarithm) v[k] = V(mul)(V(load)(p->e + i + k * LANES), V(set1)(p->factor));
+    if (way == ACLPY_WAY_ANY) QUAD(p->y + i, v, k, p->streaming);
+  }
+  if (way != ACLPY_WAY_ANY) STC(p->y + i, v, p->streaming, way);
+  p->at = i + 4 * LANES;
+}
+
+/* `way`: of calm rows. */
+ACLPY_INLINE void FN(pending_write)(FN(pending) * p, int64_t end, int streaming, int logarithm, int way) {
+  while (way == ACLPY_WAY_PAIRS && !logarithm && p->paired && p->at < end) FN(pending_quad)(p, logarithm, way);
   const int64_t at = p->at, n = end - at;
   if (n <= 0) return;
   if (logarithm) {
@@ -117,25 +142,9 @@ ACLPY_INLINE void FN(pending_write)(FN(pending) * p, int64_t end, int streaming,
 }
 
 /* Up to the first whole line, so that streaming stores are aligned. */
-ACLPY_INLINE void FN(pending_begin)(FN(pending) * p, int logarithm) {
+ACLPY_INLINE void FN(pending_begin)(FN(pending) * p, int logarithm, int way) {
   if (!p->streaming) return;
-  FN(pending_write)(p, aclpy_to_line(p->y, (int64_t)sizeof(STORED), p->n), 0, logarithm);
-}
-
-ACLPY_INLINE VEC FN(pending_at)(const FN(pending) * p, int64_t i, int logarithm) {
-  if (logarithm) return V(sub)(V(sub)(LD(p->x + i), V(set1)(p->shift)), V(set1)(p->factor));
-  return V(mul)(V(load)(p->e + i), V(set1)(p->factor));
-}
-
-/* Four vectors, where the row has them. */
-ACLPY_INLINE void FN(pending_quad)(FN(pending) * p, int logarithm) {
-  const int64_t i = p->at;
-  VEC v[4];
-  for (int k = 0; k < 4; ++k) {
-    v[k] = FN(pending_at)(p, i + k * LANES, logarithm);
-    QUAD(p->y + i, v, k, p->streaming);
-  }
-  p->at = i + 4 * LANES;
+  FN(pending_write)(p, aclpy_to_line(p->y, (int64_t)sizeof(STORED), p->n), 0, logarithm, way);
 }
 
 /* Three rows that are worked on at once, so that arithmetic of one hides the memory of the others: the maximum of
@@ -144,7 +153,7 @@ typedef struct FN(three) {
   const STORED *next, *x;
   REAL *e;
   VEC shift;
-  VEC max[4];
+  TOP top;
   V(acc) sum;
 } FN(three);
 
@@ -162,41 +171,75 @@ ACLPY_INLINE void FN(three_fetch)(const FN(three) * t, int64_t i, int64_t n) {
 
 /* Four vectors of each row; x is read before anything is written, for a load that follows a store to the same place of
  * another page waits for it. */
-ACLPY_INLINE void FN(three_quad)(FN(three) * t, int64_t i, FN(pending) * before, int logarithm) {
+ACLPY_INLINE void FN(three_quad)(FN(three) * t, int64_t i, FN(pending) * before, int logarithm, int way) {
   VEC v[4];
-  for (int k = 0; k < 4; ++k) {
-    t->max[k] = V(max)(LD(t->next + i + k * LANES), t->max[k]);
-    v[k] = LD(t->x + i + k * LANES);
-  }
+  TOP_QUAD(&t->top, t->next + i);
+  FN(quad_load)(t->x + i, v, way);
   /* First, for its exponentials may lie where the next ones go. */
-  if (before != NULL) FN(pending_quad)(before, logarithm);
-  t->sum = FN(quad_exp)(v, t->e + i, t->shift, logarithm, t->sum);
+  if (before != NULL) FN(pending_quad)(before, logarithm, way);
+  t->sum = FN(quad_exp)(v, t->e + i, t->shift, logarithm, t->sum, way);
 }
 
-/* Returns the sum. */
-ACLPY_INLINE double FN(rows_step)(const STORED *next, REAL *next_max, const STORED *x, REAL *e, int64_t n,
-                                  REAL shift_by, FN(pending) * before, int logarithm) {
-  const VEC low = V(set1)((REAL)-INFINITY);
-  FN(three) t = {next, x, e, V(set1)(shift_by), {low, low, low, low}, V(acc_zero)()};
+/* As many quads as the row before has, too; returns where they end. */
+ACLPY_INLINE int64_t FN(three_both)(FN(three) * t, int64_t n, FN(pending) * before, int logarithm, int way) {
+  int64_t i = 0;
+  for (; before->at + 4 * LANES <= n; i += 4 * LANES) {
+    if (before->streaming) FN(three_fetch)(t, i, n);
+    FN(three_quad)(t, i, before, logarithm, way);
+  }
+  return i;
+}
+ACLPY_INLINE int64_t FN(three_rest)(FN(three) * t, int64_t i, int64_t n, int logarithm, int way) {
+  for (; i + 4 * LANES <= n; i += 4 * LANES) FN(three_quad)(t, i, NULL, logarithm, way);
+  return i;
+}
+
+/* The largest of a row, and whether the row is calm. */
+typedef struct FN(peak) {
+  REAL max;
+  int calm;
+} FN(peak);
+ACLPY_INLINE FN(peak) FN(peak_of)(const TOP *quads, VEC others) {
+  const REAL most = TOP_VALUE(quads), other = V(hmax)(others), max = most > other ? most : other;
+  const FN(peak) top = {max, TOP_CALM(quads, max)};
+  return top;
+}
+ACLPY_INLINE FN(peak) FN(row_peak)(const STORED *x, int64_t n) {
+  TOP quads = TOP_FIRST();
+  VEC others = V(set1)((REAL)-INFINITY);
+  int64_t i = 0;
+  for (; i + 4 * LANES <= n; i += 4 * LANES) TOP_QUAD(&quads, x + i);
+  for (; i + LANES <= n; i += LANES) others = V(max)(LD(x + i), others);
+  if (i < n) others = V(max)(LDN(x + i, n - i, (REAL)-INFINITY), others);
+  return FN(peak_of)(&quads, others);
+}
+
+/* Returns the sum of x, whose top is given; `way`: of calm rows. `calm`: this one takes it, where the row before is
+ * calm, too, or there is none. Then that one waits only where exponentials lie in another order. */
+ACLPY_INLINE double FN(rows_step)(const STORED *next, FN(peak) * next_top, const STORED *x, REAL *e, int64_t n,
+                                  FN(peak) top, FN(pending) * before, int logarithm, int way, int calm) {
+  FN(three) t = {next, x, e, V(set1)(top.max), TOP_FIRST(), V(acc_zero)()};
+  VEC others = V(set1)((REAL)-INFINITY);
   V(acc) rest = t.sum;
   int64_t i = 0;
   if (before->y != NULL) {
-    for (; before->at + 4 * LANES <= n; i += 4 * LANES) {
-      if (before->streaming) FN(three_fetch)(&t, i, n);
-      FN(three_quad)(&t, i, before, logarithm);
-    }
-    FN(pending_write)(before, n, before->streaming, logarithm);
+    const int paired = calm && way == ACLPY_WAY_PAIRS;
+    if (calm && before->paired == paired) i = FN(three_both)(&t, n, before, logarithm, way);
+    if (!calm && before->paired == paired) i = FN(three_both)(&t, n, before, logarithm, ACLPY_WAY_ANY);
+    FN(pending_write)(before, n, before->streaming, logarithm, way);
   }
-  for (; i + 4 * LANES <= n; i += 4 * LANES) FN(three_quad)(&t, i, NULL, logarithm);
+  if (calm) i = FN(three_rest)(&t, i, n, logarithm, way);
+  if (!calm) i = FN(three_rest)(&t, i, n, logarithm, ACLPY_WAY_ANY);
+  if (calm && way == ACLPY_WAY_PAIRS) V(acc_order_halves)(&t.sum, ORDER_SUMX);
   for (; i + LANES <= n; i += LANES) {
-    t.max[0] = V(max)(LD(next + i), t.max[0]);
+    others = V(max)(LD(next + i), others);
     t.sum = V(acc_add)(t.sum, FN(exp_at)(x, e, i, t.shift, !logarithm));
   }
   if (i < n) {
-    t.max[1] = V(max)(LDN(next + i, n - i, (REAL)-INFINITY), t.max[1]);
+    others = V(max)(LDN(next + i, n - i, (REAL)-INFINITY), others);
     rest = V(acc_add)(rest, FN(exp_rest)(x, e, i, n, t.shift, !logarithm));
   }
-  *next_max = V(hmax)(V(max)(V(max)(t.max[0], t.max[1]), V(max)(t.max[2], t.max[3])));
+  *next_top = FN(peak_of)(&t.top, others);
   return V(acc_sum)(t.sum, rest);
 }
 
@@ -221,21 +264,36 @@ ACLPY_INLINE REAL *FN(rows_place)(const aclpy_geometry *g, STORED *y, int64_t ro
 
 /* Rows [begin, end). */
 ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end,
-                                  REAL *scratch, int logarithm, int streaming) {
+                                  REAL *scratch, int logarithm, int streaming, int way) {
   const int64_t n = g->n, from = g->pitch[0], to = g->pitch[1];
   FN(pending) before = {0};
-  REAL max = begin < end ? FN(row_max)(x + begin * from, n) : 0, next_max = 0;
+  FN(peak) top = {0, 0}, next_top = {0, 0};
+  if (begin < end) top = FN(row_peak)(x + begin * from, n);
   for (int64_t row = begin; row < end; ++row) {
     const STORED *here = x + row * from, *next = row + 1 < end ? here + from : here;
     REAL *e = FN(rows_place)(g, y, row, scratch, streaming);
-    const double sum = FN(rows_step)(next, &next_max, here, e, n, max, &before, logarithm);
+    const int calm = way != ACLPY_WAY_ANY && top.calm && (row == begin || before.calm);
+    const double sum = FN(rows_step)(next, &next_top, here, e, n, top, &before, logarithm, way, calm);
     const REAL factor = (REAL)(logarithm ? aclpy_log_f64(sum) : 1.0 / sum);
-    const FN(pending) now = {e, here, y + row * to, n, 0, max, factor, streaming};
+    const int paired = calm && way == ACLPY_WAY_PAIRS;
+    const FN(pending) now = {e, here, y + row * to, n, 0, top.max, factor, streaming, top.calm, paired};
     before = now;
-    FN(pending_begin)(&before, logarithm);
-    max = next_max;
+    FN(pending_begin)(&before, logarithm, way);
+    top = next_top;
   }
-  if (before.y != NULL) FN(pending_write)(&before, n, streaming, logarithm);
+  if (before.y != NULL) FN(pending_write)(&before, n, streaming, logarithm, way);
+}
+static void FN(rows_run_calm)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end,
+                              REAL *scratch, int logarithm, int streaming, int way) {
+  if (way == ACLPY_WAY_CALM && logarithm) {
+    FN(rows_run_as)(g, x, y, begin, end, scratch, 1, streaming, ACLPY_WAY_CALM);
+  } else if (way == ACLPY_WAY_CALM) {
+    FN(rows_run_as)(g, x, y, begin, end, scratch, 0, streaming, ACLPY_WAY_CALM);
+  } else if (logarithm) {
+    FN(rows_run_as)(g, x, y, begin, end, scratch, 1, streaming, ACLPY_WAY_PAIRS);
+  } else {
+    FN(rows_run_as)(g, x, y, begin, end, scratch, 0, streaming, ACLPY_WAY_PAIRS);
+  }
 }
 
 /* Rows [begin, end) of two whole vectors: they stay in registers. The bits of rows_run_as. */
@@ -282,6 +340,8 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
   STORED *y = (STORED *)args->addr[1];
   const int streaming = g->streaming && args->addr[0] != args->addr[1];
   const int pair = g->n == 2 * LANES && !streaming;
+  const int lines = ((uintptr_t)y | (uintptr_t)(g->pitch[1] * (int64_t)sizeof(STORED))) % 64 == 0;
+  const int way = CALM_WAY(g->n % (4 * LANES) == 0 && (lines || !streaming));
   if (logarithm && g->n <= ACLPY_ROW_SHORT * LANES) {
     for (int64_t i = begin; i < end; i += v64_LANES) {
       const int64_t last = aclpy_min_i64(i + v64_LANES, end);
@@ -290,10 +350,12 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
     }
   } else if (PLAIN && pair) { /* where converting binds, rows that overlap are faster */
     FN(rows_pair)(g, x, y, begin, end);
+  } else if (way != ACLPY_WAY_ANY) {
+    FN(rows_run_calm)(g, x, y, begin, end, scratch, logarithm, streaming, way);
   } else if (logarithm) {
-    FN(rows_run_as)(g, x, y, begin, end, scratch, 1, streaming);
+    FN(rows_run_as)(g, x, y, begin, end, scratch, 1, streaming, ACLPY_WAY_ANY);
   } else {
-    FN(rows_run_as)(g, x, y, begin, end, scratch, 0, streaming);
+    FN(rows_run_as)(g, x, y, begin, end, scratch, 0, streaming, ACLPY_WAY_ANY);
   }
   if (streaming) aclpy_stream_fence();
 }

@@ -43,6 +43,8 @@ ACLPY_INLINE void v32_acc_order(v32_acc *two, void (*order)(v64 *)) {
     two[k].high = halves[2 * k + 1];
   }
 }
+/* `order`: of the halves of one. */
+ACLPY_INLINE void v32_acc_order_halves(v32_acc *a, void (*order)(v64 *, v64 *)) { order(&a->low, &a->high); }
 ACLPY_INLINE v32_acc v32_acc_load(const double *p) {
   const v32_acc a = {v64_load(p), v64_load(p + v64_LANES)};
   return a;
@@ -67,6 +69,7 @@ ACLPY_INLINE v64_acc v64_acc_join(v64_acc a, v64_acc b) {
 ACLPY_INLINE v64 v64_acc_lanes(v64_acc a, v64_acc b) { return v64_add(a.all, b.all); }
 ACLPY_INLINE double v64_acc_sum(v64_acc a, v64_acc b) { return v64_hsum(v64_acc_lanes(a, b)); }
 ACLPY_INLINE void v64_acc_order(v64_acc *two, void (*order)(v64 *)) { (void)two, (void)order; }
+ACLPY_INLINE void v64_acc_order_halves(v64_acc *a, void (*order)(v64 *, v64 *)) { (void)a, (void)order; }
 ACLPY_INLINE v64_acc v64_acc_load(const double *p) {
   const v64_acc a = {v64_load(p)};
   return a;

@@ -76,6 +76,13 @@ ACLPY_INLINE v64 v64_scale(v64 p, v64 shifted, v64 n) {
   return v64_mul(v64_mul(p, aclpy_pow2_64_(half)), aclpy_pow2_64_(rest));
 }
 
+/* The same where the result is a normal number. */
+#define ACLPY_SCALES_NORMAL 1
+ACLPY_INLINE v32 v32_scale_normal(v32 p, v32 shifted) {
+  const __m256i exponent = _mm256_slli_epi32(_mm256_castps_si256(shifted), 23);
+  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), exponent));
+}
+
 /* Exponent of a positive normal number (through the bits of 2^52 + field), and its significand in [1, 2). */
 ACLPY_INLINE v64 v64_exponent(v64 x) {
   const __m256i field = _mm256_srli_epi64(_mm256_castpd_si256(x), 52);

@@ -46,6 +46,14 @@ ACLPY_INLINE v64 v64_scale_above(v64 p, v64 n, v64 x, v64 least) {
   return _mm512_maskz_scalef_pd(_mm512_cmp_pd_mask(x, least, _CMP_NLE_UQ), p, n);
 }
 
+/* The same where the result is a normal number; shifted is n + 1.5 * 2^23, whose low bits are n. NaN stays NaN where
+ * the low bits of its own are 0. */
+#define ACLPY_SCALES_NORMAL 1
+ACLPY_INLINE v32 v32_scale_normal(v32 p, v32 shifted) {
+  const __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(shifted), 23);
+  return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), exponent));
+}
+
 /* Exponent of a positive normal number, and its significand in [1, 2). */
 ACLPY_INLINE v64 v64_exponent(v64 x) { return _mm512_getexp_pd(x); }
 ACLPY_INLINE v64 v64_significand(v64 x) { return _mm512_getmant_pd(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src); }

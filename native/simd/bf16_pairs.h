@@ -43,6 +43,7 @@ ACLPY_INLINE v32 aclpy_add_pair_(v32 even, v32 odd) {
   const v32 first = _mm512_mask_blend_ps(0xff00, even, odd);
   return v32_add(first, _mm512_shuffle_f32x4(even, odd, 0x4e));
 }
+ACLPY_INLINE v32 sump_bf16(v32 even, v32 odd) { return aclpy_add_pair_(even, odd); }
 ACLPY_INLINE v32 sumx_bf16(const v32 *v) { return v32_add(aclpy_add_pair_(v[0], v[1]), aclpy_add_pair_(v[2], v[3])); }
 /* The halves of such a sum in the order of memory. */
 ACLPY_INLINE void order_sumx_bf16(v64 *low, v64 *high) {

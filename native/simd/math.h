@@ -16,40 +16,72 @@
 #ifndef ACLPY_SCALES_ABOVE
 #define ACLPY_SCALES_ABOVE 0
 #endif
+#ifndef ACLPY_SCALES_NORMAL
+#define ACLPY_SCALES_NORMAL 0
+#endif
 
-/* e^r, |r| <= ln(2)/2. */
-ACLPY_INLINE v32 v32_exp_near_(v32 r) {
-  v32 p = v32_set1(0x1.6ae720p-10f);
-  p = v32_fma(p, r, v32_set1(0x1.126792p-7f));
-  p = v32_fma(p, r, v32_set1(0x1.555822p-5f));
-  p = v32_fma(p, r, v32_set1(0x1.55541ap-3f));
-  p = v32_fma(p, r, v32_set1(0x1.fffffcp-2f));
-  p = v32_fma(p, r, v32_set1(1.0f));
-  return v32_fma(p, r, v32_set1(1.0f));
+/* Several vectors go step by step: a processor looks ahead over fewer instructions than a few chains one after the
+ * other have. */
+#define ACLPY_EACH_OF_(count) for (int k = 0; k < (count); ++k)
+
+/* r = e^r of `count` vectors, |r| <= ln(2)/2. */
+ACLPY_INLINE void v32_exps_near_(v32 *r, int count) {
+  v32 p[4];
+  ACLPY_EACH_OF_(count) p[k] = v32_fma(v32_set1(0x1.6ae720p-10f), r[k], v32_set1(0x1.126792p-7f));
+  ACLPY_EACH_OF_(count) p[k] = v32_fma(p[k], r[k], v32_set1(0x1.555822p-5f));
+  ACLPY_EACH_OF_(count) p[k] = v32_fma(p[k], r[k], v32_set1(0x1.55541ap-3f));
+  ACLPY_EACH_OF_(count) p[k] = v32_fma(p[k], r[k], v32_set1(0x1.fffffcp-2f));
+  ACLPY_EACH_OF_(count) p[k] = v32_fma(p[k], r[k], v32_set1(1.0f));
+  ACLPY_EACH_OF_(count) r[k] = v32_fma(p[k], r[k], v32_set1(1.0f));
 }
-ACLPY_INLINE v32 v32_exp_core_(v32 given) {
-  const v32 least = v32_set1(-104.0f);
-  const v32 x = ACLPY_SCALES_ABOVE ? given : v32_max(least, given);
-  const v32 magic = v32_set1(0x1.8p23f);
-  const v32 shifted = v32_fma(x, v32_set1(0x1.715476p+0f), magic);
-  const v32 n = v32_sub(shifted, magic);
+ACLPY_INLINE v32 v32_exp_near_(v32 r) {
+  v32_exps_near_(&r, 1);
+  return r;
+}
+
+/* v = e^v of `count` vectors, four at most. `calm`: v >= -87, so that results are normal numbers. */
+ACLPY_INLINE void v32_exps_(v32 *v, int count, int calm) {
+  const v32 least = v32_set1(-104.0f), magic = v32_set1(0x1.8p23f);
+  v32 x[4], shifted[4], n[4], r[4];
+  ACLPY_EACH_OF_(count) x[k] = ACLPY_SCALES_ABOVE || calm ? v[k] : v32_max(least, v[k]);
+  ACLPY_EACH_OF_(count) shifted[k] = v32_fma(x[k], v32_set1(0x1.715476p+0f), magic);
+  ACLPY_EACH_OF_(count) n[k] = v32_sub(shifted[k], magic);
 #if ACLPY_FUSES
   /* One constant: its error times n is far below the rounding of x itself. */
-  const v32 r = v32_fnma(n, v32_set1(0x1.62e43p-1f), x);
+  ACLPY_EACH_OF_(count) r[k] = v32_fnma(n[k], v32_set1(0x1.62e43p-1f), x[k]);
 #else
-  v32 r = v32_fnma(n, v32_set1(0x1.62ep-1f), x);
-  r = v32_fnma(n, v32_set1(0x1.0bfbe8p-15f), r);
+  ACLPY_EACH_OF_(count) r[k] = v32_fnma(n[k], v32_set1(0x1.62ep-1f), x[k]);
+  ACLPY_EACH_OF_(count) r[k] = v32_fnma(n[k], v32_set1(0x1.0bfbe8p-15f), r[k]);
+#endif
+  v32_exps_near_(r, count);
+#if ACLPY_SCALES_NORMAL
+  if (calm) {
+    ACLPY_EACH_OF_(count) v[k] = v32_scale_normal(r[k], shifted[k]);
+    return;
+  }
 #endif
 #if ACLPY_SCALES_ABOVE
-  return v32_scale_above(v32_exp_near_(r), n, x, least);
+  ACLPY_EACH_OF_(count) v[k] = v32_scale_above(r[k], n[k], x[k], least);
 #else
-  return v32_scale(v32_exp_near_(r), shifted, n);
+  ACLPY_EACH_OF_(count) v[k] = v32_scale(r[k], shifted[k], n[k]);
 #endif
+}
+ACLPY_INLINE v32 v32_exp_core_(v32 x) {
+  v32_exps_(&x, 1, 0);
+  return x;
 }
 
 /* x <= 0 (or NaN). */
 ACLPY_INLINE v32 v32_exp_negative(v32 x) { return v32_exp_core_(x); }
 ACLPY_INLINE v32 v32_exp(v32 x) { return v32_exp_core_(v32_min(v32_set1(89.0f), x)); }
+/* Four vectors of those. Sixteen registers are too few to do them step by step. */
+ACLPY_INLINE void v32_exp_quad(v32 *v, int calm) {
+  if (ACLPY_ISA_RANK == 3) {
+    v32_exps_(v, 4, calm);
+  } else {
+    for (int k = 0; k < 4; ++k) v32_exps_(v + k, 1, calm);
+  }
+}
 
 ACLPY_INLINE v64 v64_exp_core_(v64 given) {
   const v64 least = v64_set1(-746.0);
@@ -81,6 +113,10 @@ ACLPY_INLINE v64 v64_exp_core_(v64 given) {
 /* x <= 0 (or NaN). */
 ACLPY_INLINE v64 v64_exp_negative(v64 x) { return v64_exp_core_(x); }
 ACLPY_INLINE v64 v64_exp(v64 x) { return v64_exp_core_(v64_min(v64_set1(710.0), x)); }
+ACLPY_INLINE void v64_exp_quad(v64 *v, int calm) {
+  (void)calm;
+  for (int k = 0; k < 4; ++k) v[k] = v64_exp_negative(v[k]);
+}
 
 /* x normal and positive, or NaN (which stays). */
 ACLPY_INLINE v64 v64_log(v64 x) {

@@ -7,7 +7,9 @@
  * order_sums_<t> two double ones of which the first took vectors 0 and 2, the second 1 and 3. stq_<t> stores all four
  * at once; `tame`: no NaN with lower bits. sumx_<t>(v) is (v0 + v1) + (v2 + v3) of four such vectors by lanes of the
  * order of memory, the lanes in an order of their own that order_sumx_<t> takes back from halves of doubles. pairs_<t>
- * copies floats to where vectors of that order find them.
+ * copies floats to where vectors of that order find them; sump_<t>(a, b) is a + b of two of them, as sumx_<t>.
+ *
+ * ldq_<t>(p, v): four vectors in the order of memory. Calm ones: calm.h.
  *
  * Where the processor has AVX-512-BF16, four vectors of bfloat16 take 8 instructions instead of 32. That conversion
  * turns subnormals to zero, so a zero among the results sends for a look at the arguments. Others are stored one by one
@@ -25,19 +27,20 @@ ACLPY_QUAD_(f32, float, v32)
 ACLPY_QUAD_(f16, uint16_t, v32)
 ACLPY_QUAD_(f64, double, v64)
 
-#define ACLPY_ORDER_(t, stored, vec)                                                                         \
-  ACLPY_INLINE vec ldx_##t(const stored *p, int k) { return ld_##t(p + k * vec##_LANES); }                   \
-  ACLPY_INLINE void stx_##t(stored *p, const vec *v, int k, int streaming) { quad_##t(p, v, k, streaming); } \
-  ACLPY_INLINE void order_##t(vec *v) { (void)v; }                                                           \
-  ACLPY_INLINE void order_sums_##t(v64 *low_high) { (void)low_high; }
-#define ACLPY_ORDER_FLOATS_(t, stored)                                                                  \
-  ACLPY_ORDER_(t, stored, v32)                                                                          \
-  ACLPY_INLINE void stq_##t(stored *p, const v32 *v, int streaming, int tame) {                         \
-    (void)tame;                                                                                         \
-    for (int k = 0; k < 4; ++k) quad_##t(p, v, k, streaming);                                           \
-  }                                                                                                     \
-  ACLPY_INLINE v32 sumx_##t(const v32 *v) { return v32_add(v32_add(v[0], v[1]), v32_add(v[2], v[3])); } \
-  ACLPY_INLINE void order_sumx_##t(v64 *low, v64 *high) { (void)low, (void)high; }                      \
+#define ACLPY_ORDER_(t, stored, vec)                                                                          \
+  ACLPY_INLINE vec ldx_##t(const stored *p, int k) { return ld_##t(p + k * vec##_LANES); }                    \
+  ACLPY_INLINE void stx_##t(stored *p, const vec *v, int k, int streaming) { quad_##t(p, v, k, streaming); }  \
+  ACLPY_INLINE void order_##t(vec *v) { (void)v; }                                                            \
+  ACLPY_INLINE void order_sums_##t(v64 *low_high) { (void)low_high; }                                         \
+  ACLPY_INLINE vec sump_##t(vec a, vec b) { return vec##_add(a, b); }                                         \
+  ACLPY_INLINE vec sumx_##t(const vec *v) { return vec##_add(vec##_add(v[0], v[1]), vec##_add(v[2], v[3])); } \
+  ACLPY_INLINE void order_sumx_##t(v64 *low, v64 *high) { (void)low, (void)high; }
+#define ACLPY_ORDER_FLOATS_(t, stored)                                          \
+  ACLPY_ORDER_(t, stored, v32)                                                  \
+  ACLPY_INLINE void stq_##t(stored *p, const v32 *v, int streaming, int tame) { \
+    (void)tame;                                                                 \
+    for (int k = 0; k < 4; ++k) quad_##t(p, v, k, streaming);                   \
+  }                                                                             \
   ACLPY_INLINE void pairs_##t(const float *x, float *y, int64_t n) { memcpy(y, x, (size_t)n * sizeof *x); }
 
 #if ACLPY_ISA_RANK == 3
@@ -87,6 +90,18 @@ ACLPY_INLINE void quad_bf16(uint16_t *p, const v32 *v, int k, int streaming) {
     aclpy_bf16_put_each_(p, v, streaming);
   }
 }
+/* One load and a permutation of words for two vectors: to the upper halves, zeros below. */
+ACLPY_INLINE void ldq_bf16(const uint16_t *p, v32 *v) {
+  const __m512i first =
+      _mm512_set_epi32(0x000f000f, 0x000e000e, 0x000d000d, 0x000c000c, 0x000b000b, 0x000a000a, 0x00090009, 0x00080008,
+                       0x00070007, 0x00060006, 0x00050005, 0x00040004, 0x00030003, 0x00020002, 0x00010001, 0);
+  const __m512i last = _mm512_or_si512(first, _mm512_set1_epi16(16));
+  for (int k = 0; k < 4; k += 2) {
+    const __m512i raw = _mm512_loadu_si512(p + k * v32_LANES);
+    v[k] = _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xaaaaaaaau, first, raw));
+    v[k + 1] = _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xaaaaaaaau, last, raw));
+  }
+}
 #include "bf16_pairs.h"
 #else
 ACLPY_QUAD_(bf16, uint16_t, v32)
@@ -95,6 +110,18 @@ ACLPY_ORDER_FLOATS_(bf16, uint16_t)
 ACLPY_ORDER_FLOATS_(f32, float)
 ACLPY_ORDER_FLOATS_(f16, uint16_t)
 ACLPY_ORDER_(f64, double, v64)
+#define ACLPY_LDQ_(t, stored, vec)                                  \
+  ACLPY_INLINE void ldq_##t(const stored *p, vec *v) {              \
+    for (int k = 0; k < 4; ++k) v[k] = ld_##t(p + k * vec##_LANES); \
+  }
+ACLPY_LDQ_(f32, float, v32)
+ACLPY_LDQ_(f16, uint16_t, v32)
+ACLPY_LDQ_(f64, double, v64)
+#if ACLPY_ISA_RANK != 3
+ACLPY_LDQ_(bf16, uint16_t, v32)
+#endif
+#include "calm.h"
+#undef ACLPY_LDQ_
 #undef ACLPY_QUAD_
 #undef ACLPY_ORDER_FLOATS_
 #undef ACLPY_ORDER_

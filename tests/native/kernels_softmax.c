@@ -235,6 +235,47 @@ static void check_far_below_(const aclpy_kernel *k) {
   buffer_free(&out);
 }
 
+/* Rows of a kind each: within reach of the largest, all below 0, far from 0, with elements that vanish, masked, NaN. */
+static double of_kind_(int kind, int64_t i) {
+  const double v = random_normal();
+  switch (kind) {
+    case 1:
+      return -1.0 - fabs(v);
+    case 2:
+      return v + 100.0;
+    case 3:
+      return i % 7 == 3 ? -90.0 + v : v;
+    case 4:
+      return i % 5 == 2 ? -INFINITY : v;
+    case 5:
+      return i == 70 ? NAN : v;
+    case 6:
+      return i % 3 == 0 ? 58.5 + v : v;
+    default:
+      return v;
+  }
+}
+
+/* Half types, whose rows may take a shorter way where they and the row before allow it (simd/calm.h): kinds in any
+ * order, runs of one among them, in the caches and past them, results at lines and not. */
+static void check_kinds_(const aclpy_kernel *k, int64_t n, int64_t parts, int64_t skip) {
+  enum { ROWS = 40 };
+  buffer in = buffer_make((size_t)(ROWS * n) * 2, 2), out = buffer_make((size_t)(ROWS * n) * 2 + 128, 2);
+  for (int64_t row = 0; row < ROWS; ++row) {
+    const int kind = row % 11 < 5 ? (int)(row / 11 % 2) : (int)(row * 5 % 7);
+    for (int64_t i = 0; i < n; ++i) element_set(k->dtype, in.data, row * n + i, of_kind_(kind, i));
+  }
+  unsigned char *to = out.data + (-(uintptr_t)out.data & 63u) + 2 * skip;
+  const int64_t params[3] = {ROWS, n, 1};
+  aclpy_kernel_args args = {{in.data, to}, NULL, params, parts};
+  const shape3 shape = {ROWS, n, 1};
+  run_plan(k, &args, 3, 0);
+  check_against_float_(k, &shape, &in, to);
+  CHECK(buffer_guards_hold(&out), "%s %s %s n=%" PRId64 ": wrote outside", k->name, k->dtype, k->isa, n);
+  buffer_free(&in);
+  buffer_free(&out);
+}
+
 static void check_plan_refusals_(const aclpy_kernel *k) {
   aclpy_kernel_shape shape;
   const int64_t negative[3] = {2, -1, 3}, huge[3] = {INT64_MAX / 2, 3, 5};
@@ -264,6 +305,9 @@ int main(void) {
     const shape3 wide[] = {{4, 1025, 1}, {1, 33001, 1}, {2, 129, 20}};
     for (size_t s = few ? 2 : 0; s < 3 && !is_backward(k); ++s) check_shape_(k, &wide[s], 20.0, &w);
     check_plan_refusals_(k);
+    for (int64_t n = 192; n <= 576 && !is_backward(k) && dtype_bytes(k->dtype) == 2; n += few ? 192 : 64) {
+      for (int way = 0; way < 4; ++way) check_kinds_(k, n + (way == 3 ? 5 : 0), way & 1 ? 1 << 30 : 1, way / 2);
+    }
     if (!is_backward(k)) {
       for (int64_t n = 1; n < 70; n += few ? 17 : n < 20 ? 1 : 13) {
         check_specials_(k, n + 1, 13, 0);
