@@ -8,6 +8,8 @@
 #include "backward_tiles.h"
 #include "transposed.h"
 #include "backward_transposed.h"
+#include "swapped.h"
+#include "backward_swapped.h"
 /* clang-format on */
 
 static void FN(backward_rows)(aclpy_geometry *g, const aclpy_kernel_args *args, int32_t pass, int64_t begin,

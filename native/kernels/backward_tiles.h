@@ -44,6 +44,8 @@ typedef struct FN(tile_rest) {
   const FN(totals) * sum;
   int live, streaming;
   int by_rows;
+  int fetches;   /* operands that no other work fetches */
+  int64_t after; /* elements to the tile to be written next */
 } FN(tile_rest);
 
 /* Columns [c, end) of row r, whose results are dense. */
@@ -82,6 +84,11 @@ ACLPY_INLINE void FN(rest_row)(const aclpy_geometry *geometry, const FN(tile_res
 ACLPY_INLINE void FN(rest_all)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int logarithm, int copy) {
   for (int64_t r = 0; r < p->t.rows; ++r) {
     const int64_t n = aclpy_tile_columns(geometry, &p->t, r);
+    if (p->fetches) {
+      const int64_t far = aclpy_tile_fetch(geometry, r, ACLPY_ROWS_AHEAD, p->t.rows, p->after);
+      aclpy_fetch_row(p->g + far, n * (int64_t)sizeof(STORED));
+      aclpy_fetch_row(p->y + far, n * (int64_t)sizeof(STORED));
+    }
     FN(rest_row)(geometry, p, r, 0, n, logarithm, copy, p->streaming);
   }
 }
@@ -132,7 +139,7 @@ ACLPY_INLINE void FN(tile_sum_block)(const aclpy_geometry *geometry, const FN(ti
     const int64_t left = aclpy_tile_columns(geometry, &p->t, r) - c;
     if (before->live) FN(rest_strip)(geometry, before, r, c, vectors, logarithm, copy);
     if (p->fetches) {
-      const int64_t far = aclpy_tile_fetch(geometry, r, p->t.rows, p->after) + c;
+      const int64_t far = aclpy_tile_fetch(geometry, r, ACLPY_TILE_BLOCK, p->t.rows, p->after) + c;
       for (int64_t b = 0; b < vectors * LANES * (int64_t)sizeof(STORED); b += 64) {
         ACLPY_PREFETCH((uintptr_t)(p->g + far) + (uintptr_t)b);
         ACLPY_PREFETCH((uintptr_t)(p->y + far) + (uintptr_t)b);
@@ -259,6 +266,7 @@ static void FN(tile_chunks_run)(const aclpy_geometry *geometry, const aclpy_kern
     }
     FN(tile_task) task = FN(tile_task_of)(&p, aclpy_tile_of(geometry, i, 1));
     task.fetches = aclpy_tiles_fetch(geometry);
+    if (i + 1 < end) task.after = aclpy_chunk_way(geometry, i);
     const aclpy_tile *t = &task.t;
     if (pass == 0) {
       if (logarithm) {
@@ -273,7 +281,9 @@ static void FN(tile_chunks_run)(const aclpy_geometry *geometry, const aclpy_kern
     for (int64_t k = 0; k < geometry->group; ++k) {
       FN(totals_set)(&totals, k * t->reals, total + t->outer * inner + t->real, t->reals);
     }
-    const FN(tile_rest) rest = FN(tile_rest_of)(&p, &task, &totals);
+    FN(tile_rest) rest = FN(tile_rest_of)(&p, &task, &totals);
+    rest.fetches = task.fetches;
+    rest.after = task.after;
     if (logarithm) {
       FN(rest_all)(geometry, &rest, 1, 0);
     } else {

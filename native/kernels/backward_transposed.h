@@ -16,23 +16,46 @@ typedef struct FN(strip) {
   aclpy_fetch_range next_g, next_y;
 } FN(strip);
 
-/* Adds rows [first, last), at most a block of a tile, of one vector of columns to its sums. */
+/* Vectors of columns that are summed side by side, for each is one chain of additions. Lines of longer elements would
+ * evict each other. */
+enum { FN(strip_vectors) = sizeof(STORED) == 2 ? 4 : 1 };
+
+/* Adds rows [first, last), at most a block of a tile, of `vectors` vectors of columns to their sums. */
 ACLPY_INLINE void FN(strip_sum_block)(const aclpy_geometry *g, const FN(strip) * p, FN(column_sums) * sums, int64_t c,
-                                      int64_t first, int64_t last, int logarithm) {
-  V(acc) term = V(acc_zero)();
-  V(dot) product = V(dot_zero)();
+                                      int vectors, int64_t first, int64_t last, int logarithm) {
+  V(acc) term[4] = {V(acc_zero)(), V(acc_zero)(), V(acc_zero)(), V(acc_zero)()};
+  V(dot) product[4] = {V(dot_zero)(), V(dot_zero)(), V(dot_zero)(), V(dot_zero)()};
   for (int64_t r = first; r < last; r += LANES) {
-    REAL a[FN(side) * FN(side)], b[FN(side) * FN(side)];
-    const int64_t rows = aclpy_min_i64(LANES, last - r), at = c * g->n + r;
-    FN(square_turn)(p->g + at, g->n, rows, p->t.width - c, a, LANES);
-    if (!logarithm) FN(square_turn)(p->y + at, g->n, rows, p->t.width - c, b, LANES);
-    for (int64_t k = 0; k < rows; ++k) {
-      if (logarithm) term = V(acc_add)(term, V(load)(a + k * LANES));
-      if (!logarithm) product = V(dot_add)(product, V(load)(a + k * LANES), V(load)(b + k * LANES));
+    REAL a[FN(strip_vectors)][FN(side) * FN(side)], b[FN(strip_vectors)][FN(side) * FN(side)];
+    const int64_t rows = aclpy_min_i64(LANES, last - r);
+    for (int k = 0; k < vectors; ++k) {
+      const int64_t column = c + k * LANES, at = column * g->n + r;
+      FN(square_turn)(p->g + at, g->n, rows, p->t.width - column, a[k], LANES);
+      if (!logarithm) FN(square_turn)(p->y + at, g->n, rows, p->t.width - column, b[k], LANES);
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int k = 0; k < vectors; ++k) {
+        const VEC v = V(load)(a[k] + i * LANES);
+        if (logarithm) term[k] = V(acc_add)(term[k], v);
+        if (!logarithm) product[k] = V(dot_add)(product[k], v, V(load)(b[k] + i * LANES));
+      }
     }
   }
-  FN(add_to)(sums->sum + c, logarithm ? term : V(dot_sums)(product));
-  if (!logarithm) FN(add_to)(sums->rest + c, V(dot_rests)(product));
+  for (int k = 0; k < vectors; ++k) {
+    const int64_t column = c + k * LANES;
+    FN(add_to)(sums->sum + column, logarithm ? term[k] : V(dot_sums)(product[k]));
+    if (!logarithm) FN(add_to)(sums->rest + column, V(dot_rests)(product[k]));
+  }
+}
+
+/* Rows from `start` to `stop`, block by block. */
+ACLPY_INLINE void FN(strip_sum_columns)(const aclpy_geometry *g, FN(strip) * p, FN(column_sums) * sums, int64_t c,
+                                        int vectors, int64_t start, int64_t stop, int logarithm) {
+  for (int64_t first = start; first < stop; first += ACLPY_TILE_BLOCK) {
+    const int64_t last = aclpy_min_i64(first + ACLPY_TILE_BLOCK, stop);
+    aclpy_fetch_some(&p->next_g, (last - first) * vectors * LANES * (int64_t)sizeof(STORED));
+    FN(strip_sum_block)(g, p, sums, c, vectors, first, last, logarithm);
+  }
 }
 
 /* The sums of all columns: by chunks, as backward_tiles.h has them. */
@@ -43,12 +66,12 @@ ACLPY_INLINE void FN(strip_sum)(const aclpy_geometry *g, FN(strip) * p, int loga
     const int64_t start = chunk * g->chunk, stop = aclpy_min_i64(start + g->chunk, g->rows);
     memset(sums.sum, 0, (size_t)g->stride * sizeof(double));
     memset(sums.rest, 0, (size_t)g->stride * sizeof(double));
-    for (int64_t c = 0; c < g->stride; c += LANES) {
-      for (int64_t first = start; first < stop; first += ACLPY_TILE_BLOCK) {
-        const int64_t last = aclpy_min_i64(first + ACLPY_TILE_BLOCK, stop);
-        aclpy_fetch_some(&p->next_g, (last - first) * LANES * (int64_t)sizeof(STORED));
-        FN(strip_sum_block)(g, p, &sums, c, first, last, logarithm);
-      }
+    const int64_t several = FN(strip_vectors) * LANES, whole = g->stride / several * several;
+    for (int64_t c = 0; c < whole; c += several) {
+      FN(strip_sum_columns)(g, p, &sums, c, FN(strip_vectors), start, stop, logarithm);
+    }
+    for (int64_t c = whole; c < g->stride; c += LANES) {
+      FN(strip_sum_columns)(g, p, &sums, c, 1, start, stop, logarithm);
     }
     for (int64_t c = 0; c < g->stride; ++c) {
       const double sum = aclpy_dot_total(sums.sum[c], sums.rest[c]);

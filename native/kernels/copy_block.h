@@ -15,19 +15,6 @@ typedef uint16_t aclpy_b2;
 typedef uint32_t aclpy_b4;
 typedef uint64_t aclpy_b8;
 
-/* A run of bytes; streamed (whole lines of it) where the tensors are larger than the caches. */
-ACLPY_INLINE void copy_run_(unsigned char *to, const unsigned char *from, int64_t n, int streaming) {
-  if (!streaming || n < 256) {
-    memcpy(to, from, (size_t)n);
-    return;
-  }
-  const int64_t head = (int64_t)(-(uintptr_t)to & 63u);
-  memcpy(to, from, (size_t)head);
-  int64_t i = head;
-  for (; i + 64 <= n; i += 64) aclpy_line_store_(to + i, from + i, 1);
-  memcpy(to + i, from + i, (size_t)(n - i));
-}
-
 #define ACLPY_COPY_BLOCK_(type)                                                                                      \
   ACLPY_INLINE void copy_one_##type(const unsigned char *from, unsigned char *to) {                                  \
     aclpy_##type v;                                                                                                  \

@@ -6,6 +6,7 @@
 #ifndef ACLPY_KERNELS_COPY_TRANSPOSE_H
 #define ACLPY_KERNELS_COPY_TRANSPOSE_H
 
+#include "../simd/transpose.h"
 #include "copy_geometry.h"
 
 /* 16 bytes as elements of one size; zip_low takes the first halves of a and b in turn, zip_high the second ones. */
@@ -38,6 +39,19 @@ ACLPY_INLINE void aclpy_line_store_(unsigned char *to, const unsigned char *from
       v32_store(at, v32_load(part + i));
     }
   }
+}
+
+/* A run of bytes; streamed (whole lines of it) where the tensors are larger than the caches. */
+ACLPY_INLINE void copy_run_(unsigned char *to, const unsigned char *from, int64_t n, int streaming) {
+  if (!streaming || n < 256) {
+    memcpy(to, from, (size_t)n);
+    return;
+  }
+  const int64_t head = (int64_t)(-(uintptr_t)to & 63u);
+  memcpy(to, from, (size_t)head);
+  int64_t i = head;
+  for (; i + 64 <= n; i += 64) aclpy_line_store_(to + i, from + i, 1);
+  memcpy(to + i, from + i, (size_t)(n - i));
 }
 
 /* Turns SIDE lines of `from` (pitch `from_step`) into SIDE lines of `to`. The lines are read into a dense buffer first:
@@ -112,34 +126,27 @@ ACLPY_TRANSPOSE_(1, 4, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8)
 ACLPY_TRANSPOSE_(2, 3, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16)
 #undef ACLPY_TRANSPOSE_
 
-/* Of fewer, longer elements whole lines are zipped: there the way through memory would cost what it saves. */
-#define ACLPY_TRANSPOSE_(bytes, rounds, permute, low, high)                                                    \
+/* Of fewer, longer elements whole lines are turned: there the way through memory would cost what it saves. */
+#define ACLPY_TRANSPOSE_(bytes, vec, real)                                                                     \
   ACLPY_INLINE void transpose_square_b##bytes(const unsigned char *from, unsigned char *to, int64_t from_step, \
                                               int64_t to_step, int streaming) {                                \
     enum { SIDE = 64 / bytes };                                                                                \
-    const __m512i first = low, second = high;                                                                  \
-    __m512i v[SIDE], w[SIDE];                                                                                  \
-    for (int k = 0; k < SIDE; ++k) v[k] = _mm512_loadu_si512(from + k * from_step);                            \
-    for (int round = 0; round < rounds; ++round) {                                                             \
-      for (int k = 0; k < SIDE / 2; ++k) {                                                                     \
-        w[2 * k] = permute(v[k], first, v[k + SIDE / 2]);                                                      \
-        w[2 * k + 1] = permute(v[k], second, v[k + SIDE / 2]);                                                 \
-      }                                                                                                        \
-      for (int k = 0; k < SIDE; ++k) v[k] = w[k];                                                              \
-    }                                                                                                          \
+    vec v[SIDE];                                                                                               \
+    for (int k = 0; k < SIDE; ++k) v[k] = vec##_load((const real *)(const void *)(from + k * from_step));      \
+    vec##_transpose(v);                                                                                        \
     for (int k = 0; k < SIDE; ++k) {                                                                           \
-      if (streaming) {                                                                                         \
-        _mm512_stream_si512((__m512i *)(void *)(to + k * to_step), v[k]);                                      \
-      } else {                                                                                                 \
-        _mm512_storeu_si512(to + k * to_step, v[k]);                                                           \
-      }                                                                                                        \
+      float *line = (float *)(void *)(to + k * to_step);                                                       \
+      const v32 whole = ACLPY_AS_FLOATS_##vec(v[k]);                                                           \
+      if (streaming) nt_f32(line, whole);                                                                      \
+      if (!streaming) v32_store(line, whole);                                                                  \
     }                                                                                                          \
   }
-ACLPY_TRANSPOSE_(4, 4, _mm512_permutex2var_epi32,
-                 _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
-                 _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31))
-ACLPY_TRANSPOSE_(8, 3, _mm512_permutex2var_epi64, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11),
-                 _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15))
+#define ACLPY_AS_FLOATS_v32(v) (v)
+#define ACLPY_AS_FLOATS_v64(v) _mm512_castpd_ps(v)
+ACLPY_TRANSPOSE_(4, v32, float)
+ACLPY_TRANSPOSE_(8, v64, double)
+#undef ACLPY_AS_FLOATS_v32
+#undef ACLPY_AS_FLOATS_v64
 #undef ACLPY_TRANSPOSE_
 #endif
 

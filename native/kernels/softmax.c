@@ -6,6 +6,8 @@
  * next, from row to row, in a dense run of columns, from run to run]; the bits of the above. Not for every size.
  * softmax_transposed and log_softmax_transposed: params [outer, n, inner], x lies as [outer, inner, n]; the bits of the
  * above. Not for every size.
+ * softmax_swapped and log_softmax_swapped: params [outer, n, rows, columns], x lies as [outer, n, columns, rows]; the
+ * bits of the above with an inner size of rows * columns. Not for every size.
  *
  * y = exp(x - max) / sum, or (x - max) - log(sum); max and sum over n. One exp an element where a row (or a tile of
  * columns) is held in cache between the passes, two where it is too long for that.
@@ -57,6 +59,14 @@ ACLPY_KERNELS(softmax) = {ROW_(softmax, forward_plan, f32),
                           ROW_(log_softmax_transposed, transposed_plan, f16),
                           ROW_(log_softmax_transposed, transposed_plan, bf16),
                           ROW_(log_softmax_transposed, transposed_plan, f64),
+                          ROW_(softmax_swapped, swapped_plan, f32),
+                          ROW_(softmax_swapped, swapped_plan, f16),
+                          ROW_(softmax_swapped, swapped_plan, bf16),
+                          ROW_(softmax_swapped, swapped_plan, f64),
+                          ROW_(log_softmax_swapped, swapped_plan, f32),
+                          ROW_(log_softmax_swapped, swapped_plan, f16),
+                          ROW_(log_softmax_swapped, swapped_plan, bf16),
+                          ROW_(log_softmax_swapped, swapped_plan, f64),
                           ROW_(softmax_spaced, spaced_plan, f32),
                           ROW_(softmax_spaced, spaced_plan, f16),
                           ROW_(softmax_spaced, spaced_plan, bf16),

@@ -5,7 +5,9 @@
  * softmax_backward_spaced and log_softmax_backward_spaced: params [outer, n, inner, then of the result the elements
  * from one outer position to the next, from row to row, in a dense run of columns, from run to run]; the bits of the
  * above. Not for every size. softmax_backward_transposed and log_softmax_backward_transposed: params [outer, n, inner],
- * the inputs lie as [outer, inner, n]; the bits of the above. Not for every size.
+ * the inputs lie as [outer, inner, n]; the bits of the above. Not for every size. softmax_backward_swapped and
+ * log_softmax_backward_swapped: params [outer, n, rows, columns], the inputs lie as [outer, n, columns, rows]; the bits
+ * of the above with an inner size of rows * columns. Not for every size.
  */
 #include <float.h>
 #include <math.h>
@@ -53,6 +55,14 @@ ACLPY_KERNELS(softmax_backward) = {ROW_(softmax_backward, f32),
                                    ROW_(log_softmax_backward_transposed, f16),
                                    ROW_(log_softmax_backward_transposed, bf16),
                                    ROW_(log_softmax_backward_transposed, f64),
+                                   ROW_(softmax_backward_swapped, f32),
+                                   ROW_(softmax_backward_swapped, f16),
+                                   ROW_(softmax_backward_swapped, bf16),
+                                   ROW_(softmax_backward_swapped, f64),
+                                   ROW_(log_softmax_backward_swapped, f32),
+                                   ROW_(log_softmax_backward_swapped, f16),
+                                   ROW_(log_softmax_backward_swapped, bf16),
+                                   ROW_(log_softmax_backward_swapped, f64),
                                    ROW_(softmax_backward_spaced, f32),
                                    ROW_(softmax_backward_spaced, f16),
                                    ROW_(softmax_backward_spaced, bf16),

@@ -9,6 +9,8 @@
 #include "softmax_tile_chunks.h"
 #include "transposed.h"
 #include "softmax_transposed.h"
+#include "swapped.h"
+#include "softmax_swapped.h"
 #include "softmax_instance.h"
 #include "../simd/instance_end.h"
 /* clang-format on */

@@ -152,7 +152,7 @@ ACLPY_INLINE void FN(trio_read)(const aclpy_geometry *g, const FN(tile_trio) * p
   REAL *to = a->dense + r * g->stride + c;
   const int64_t left = aclpy_tile_columns(g, &a->t, r) - c;
   if (p->fetches) {
-    const STORED *far = a->x + aclpy_tile_fetch(g, r, a->t.rows, p->after) + c;
+    const STORED *far = a->x + aclpy_tile_fetch(g, r, ACLPY_TILE_BLOCK, a->t.rows, p->after) + c;
     for (int64_t at = 0; at < vectors * LANES * (int64_t)sizeof(STORED); at += 64) {
       ACLPY_PREFETCH((uintptr_t)far + (uintptr_t)at);
     }

@@ -9,6 +9,7 @@
 #define ACLPY_KERNELS_TILE_H
 
 enum { ACLPY_TILE_PAD = ACLPY_TILE_MAX + 16, ACLPY_TILE_BLOCK = 32, ACLPY_FETCH_BYTES = 4096 };
+enum { ACLPY_ROWS_AHEAD = 8 /* of a tile whose results are made row by row */ };
 
 /* Where the tile of one item lies. */
 typedef struct aclpy_tile {
@@ -63,11 +64,21 @@ ACLPY_INLINE int64_t aclpy_tiles_held(const aclpy_geometry *g, int64_t element_b
 /* Whether the next tile's rows are fetched while this one is worked on. */
 ACLPY_INLINE int aclpy_tiles_fetch(const aclpy_geometry *g) { return g->streaming || g->tiles > 1; }
 
-/* Elements from a tile's start to the row to fetch while its row `r` is read: a block of rows further on, at the end in
+/* Elements from a tile's start to the row to fetch while its row `r` is read: `ahead` rows further on, at the end in
  * the tile behind it. */
-ACLPY_INLINE int64_t aclpy_tile_fetch(const aclpy_geometry *g, int64_t r, int64_t rows, int64_t after) {
-  const int64_t far = r + ACLPY_TILE_BLOCK;
+ACLPY_INLINE int64_t aclpy_tile_fetch(const aclpy_geometry *g, int64_t r, int64_t ahead, int64_t rows, int64_t after) {
+  const int64_t far = r + ahead;
   return far < rows ? far * g->columns : after + (far - rows) * g->columns;
+}
+
+/* Elements from the tile of one item of chunks to that of the next. */
+ACLPY_INLINE int64_t aclpy_chunk_way(const aclpy_geometry *g, int64_t item) {
+  return aclpy_tile_of(g, item + 1, 1).offset - aclpy_tile_of(g, item, 1).offset;
+}
+
+/* Fetches a row of `bytes`, wherever it lies. */
+ACLPY_INLINE void aclpy_fetch_row(const void *row, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH((uintptr_t)row + (uintptr_t)at);
 }
 
 /* Whether a row of results is whole lines in every strip of `strip` columns. */

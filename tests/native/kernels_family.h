@@ -18,7 +18,7 @@ SUPPORT int is_backward(const aclpy_kernel *k) { return strstr(k->name, "backwar
 
 /* What the name of a kernel of another than the dense layout ends with; NULL: dense. */
 SUPPORT const char *layout_of(const aclpy_kernel *k) {
-  static const char *const layouts[] = {"_pitched", "_transposed", "_spaced"};
+  static const char *const layouts[] = {"_pitched", "_transposed", "_swapped", "_spaced"};
   for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; ++i) {
     const char *found = strstr(k->name, layouts[i]);
     if (found != NULL) return found;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Softmax-family kernels of other layouts, every dtype and supported ISA: rows at a pitch have the bits of dense ones,
- * so have inputs that lie with the reduced axis last, and results with gaps, between which nothing is written.
+ * so have inputs that lie with the reduced axis last or with the axes behind it in another order, and results with
+ * gaps, between which nothing is written.
  */
 #include "kernels_family.h"
 
@@ -126,6 +127,70 @@ static void check_transposed_(const aclpy_kernel *k) {
   CHECK(k->plan(refused[0], 2, &shape) == -1, "%s: wrong count accepted", k->name);
 }
 
+/* Where element `i` of [outer * n, rows, columns] lies as [outer * n, columns, rows]. */
+static int64_t swapped_at_(int64_t i, int64_t rows, int64_t columns) {
+  const int64_t plane = rows * columns, within = i % plane;
+  return i - within + within % columns * rows + within / columns;
+}
+
+/* Inputs with rows and columns of their planes swapped: the bits of those that lie as the result does. */
+static void check_planes_(const aclpy_kernel *k, const int64_t *params) {
+  const aclpy_kernel *plain = dense_like(k);
+  const size_t bytes = dtype_bytes(k->dtype);
+  const int64_t rows = params[2], columns = params[3], n = params[1], inner = rows * columns;
+  const int64_t count = params[0] * n * inner, dense[3] = {params[0], n, inner};
+  const shape3 s = {params[0], n, inner};
+  const int backward = is_backward(k);
+  buffer in[2], swapped[2], want = buffer_make((size_t)count * bytes, bytes), got = buffer_make(want.bytes, bytes);
+  for (int64_t j = 0; j < 2; ++j) {
+    in[j] = buffer_make(want.bytes, bytes);
+    swapped[j] = buffer_make(want.bytes, bytes);
+  }
+  fill_family(k, &s, in, 1.0);
+  /* A column of nothing but -inf, and one with NaN and infinity. */
+  for (int64_t i = 0; i < n; ++i) element_set(k->dtype, in[0].data, i * inner + 2, -INFINITY);
+  element_set(k->dtype, in[0].data, n / 2 * inner + 3, NAN);
+  element_set(k->dtype, in[0].data, n / 2 * inner + inner - 1, INFINITY);
+  for (int64_t j = 0; j <= backward; ++j) {
+    for (int64_t i = 0; i < count; ++i) {
+      memcpy(swapped[j].data + (size_t)swapped_at_(i, rows, columns) * bytes, in[j].data + (size_t)i * bytes, bytes);
+    }
+  }
+  aclpy_kernel_args args = {{in[0].data, backward ? in[1].data : want.data, want.data}, NULL, dense, 0};
+  run_plan(plain, &args, 3, 0);
+  aclpy_kernel_args turned = {{swapped[0].data, backward ? swapped[1].data : got.data, got.data}, NULL, params, 0};
+  run_plan(k, &turned, 4, 1);
+  for (int64_t i = 0; i < count; ++i) {
+    const double a = element_get(k->dtype, want.data, i), b = element_get(k->dtype, got.data, i);
+    const int same = memcmp(want.data + (size_t)i * bytes, got.data + (size_t)i * bytes, bytes) == 0;
+    CHECK(same || (a != a && b != b), "%s %s %s [%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "] at %" PRId64, k->name,
+          k->dtype, k->isa, params[0], n, rows, columns, i);
+  }
+  CHECK(buffer_guards_hold(&got), "%s %s %s: wrote outside", k->name, k->dtype, k->isa);
+  for (int64_t j = 0; j < 2; ++j) {
+    buffer_free(&in[j]);
+    buffer_free(&swapped[j]);
+  }
+  buffer_free(&want);
+  buffer_free(&got);
+}
+
+static void check_swapped_(const aclpy_kernel *k) {
+  /* Squares that fit and that overlap; one tile and several; an odd row, and more rows than a block. */
+  const int64_t params[][4] = {{8, 5, 32, 32}, {9, 33, 33, 47}, {8, 70, 64, 35}, {11, 2, 56, 56}, {8, 1, 40, 100}};
+  aclpy_kernel_shape shape;
+  for (size_t i = 0; i < sizeof params / sizeof params[0]; ++i) {
+    CHECK(k->plan(params[i], 4, &shape) == 0, "%s %s %s: size %zu refused", k->name, k->dtype, k->isa, i);
+    check_planes_(k, params[i]);
+  }
+  const int64_t refused[][4] = {{8, 5, 7, 64},  {8, 5, 64, 7},   {7, 5, 64, 64},           {8, 1 << 24, 64, 64},
+                                {0, 5, 64, 64}, {8, -1, 64, 64}, {8, 5, INT64_MAX / 2, 64}};
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; ++i) {
+    CHECK(k->plan(refused[i], 4, &shape) == -1, "%s: takes what it does not do", k->name);
+  }
+  CHECK(k->plan(params[0], 3, &shape) == -1, "%s: wrong count accepted", k->name);
+}
+
 /* Results with gaps: the bits of dense ones, and nothing between them is touched. Returns whether it does the size. */
 static int check_gaps_(const aclpy_kernel *k, const int64_t *params) {
   const aclpy_kernel *plain = dense_like(k);
@@ -193,6 +258,7 @@ int main(void) {
     ++tested;
     if (strcmp(layout, "_pitched") == 0) check_pitched_(k);
     if (strcmp(layout, "_transposed") == 0) check_transposed_(k);
+    if (strcmp(layout, "_swapped") == 0) check_swapped_(k);
     if (strcmp(layout, "_spaced") == 0) check_spaced_(k);
     printf("%-32s %-5s %-9s the bits of the dense kernel\n", k->name, k->dtype, k->isa);
   }

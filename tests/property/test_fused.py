@@ -245,6 +245,26 @@ def test_inputs_with_the_axis_last_are_not_turned(device, stream, name, dtype, s
 
 
 @pytest.mark.parametrize(
+    ("shape", "dim", "split"),
+    [
+        pytest.param((8, 5, 33, 40), 1, 3, id="planes"),
+        pytest.param((2, 4, 40, 8, 4, 35), 2, 5, id="axes that join"),
+    ],
+)
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_inputs_with_axes_behind_swapped_are_not_turned(
+    device, stream, name, dtype, shape, dim, split
+):
+    front, back = shape[dim + 1 : split], shape[split:]
+    turned = layout("contiguous", (*shape[: dim + 1], *back, *front))
+    at = dim + 1 + len(back)
+    strides = (*turned.strides[: dim + 1], *turned.strides[at:], *turned.strides[dim + 1 : at])
+    inputs, out = Layout(shape, strides, 0, turned.storage), layout("contiguous", shape)
+    one_kernel_does_it(device, stream, name, dtype, dim, inputs, out, "_swapped")
+
+
+@pytest.mark.parametrize(
     ("shape", "dim", "out"),
     [
         pytest.param((300, 70), 0, (86, 1), id="rows apart"),
