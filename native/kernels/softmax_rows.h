@@ -338,7 +338,9 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
                          REAL *scratch, int logarithm) {
   const STORED *x = (const STORED *)args->addr[0];
   STORED *y = (STORED *)args->addr[1];
-  const int streaming = g->streaming && args->addr[0] != args->addr[1];
+  /* A last level that is nearly full keeps little of a tensor that is read and one that is written. */
+  const int64_t most = aclpy_cache_bytes_last_level() / 8 * 5;
+  const int streaming = aclpy_whole_bytes(args, g->bytes) > most && args->addr[0] != args->addr[1];
   const int pair = g->n == 2 * LANES && !streaming;
   const int lines = ((uintptr_t)y | (uintptr_t)(g->pitch[1] * (int64_t)sizeof(STORED))) % 64 == 0;
   const int way = CALM_WAY(g->n % (4 * LANES) == 0 && (lines || !streaming));
