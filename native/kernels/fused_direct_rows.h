@@ -60,10 +60,13 @@ ACLPY_INLINE float FN(direct_max)(const STORED *x, int64_t n) {
 /* As fused_quad_ and fused_part_ (fused_rows.h), on four vectors of x. */
 ACLPY_INLINE v32_acc FN(direct_exp)(const v32 *x, float *e, v32 shift, int logarithm, v32_acc s, int paired) {
   v32 v[4];
-  for (int k = 0; k < 4; ++k) {
-    v[k] = v32_exp_negative(v32_sub(x[k], shift));
-    if (!logarithm) v32_store(e + k * LANES, v[k]);
+  for (int k = 0; k < 4; ++k) v[k] = v32_sub(x[k], shift);
+  if (sizeof(STORED) < sizeof(float)) { /* step by step: float32 gains nothing */
+    v32_exp_quad(v, 0);
+  } else {
+    for (int k = 0; k < 4; ++k) v[k] = v32_exp_negative(v[k]);
   }
+  for (int k = 0; k < 4 && !logarithm; ++k) v32_store(e + k * LANES, v[k]);
   if (paired) return v32_acc_add(s, SUMX(v));
   if (!logarithm) return v32_acc_add(s, v32_add(v32_add(v[0], v[1]), v32_add(v[2], v[3])));
   return v32_acc_add(v32_acc_add(s, v32_add(v[0], v[1])), v32_add(v[2], v[3]));
