@@ -21,7 +21,7 @@
 /* LOOKS: how much longer than elsewhere the pool looks before it sleeps. Waking a helper, or its caller, costs more
  * than many a job is worth, and one job often follows another. */
 enum { CHUNKS_PER_THREAD = 8, CHUNKS_PER_GRAIN = 4, GRAINS_PER_CHUNK = 3, WAKE_AT_ONCE = 64, LOOKS = 16 };
-enum { SECTIONS_MAX = 16 };
+enum { SECTIONS_MAX = 16, ALONE_CHUNKS = 4 };
 /* Beside the number of a job's helpers: its caller sleeps, or is about to. */
 enum { PARKED = 1 << 30 };
 /* Nanoseconds. HELP: jobs from here on take helpers that look for one; WAKE: from here on they wake sleeping ones, and
@@ -32,7 +32,7 @@ enum { HELP_NS = 5000, WAKE_NS = 10000, SOON_NS = 50000 };
  * in its own caches, and then helps with the others'. */
 struct section_ {
   _Alignas(64) _Atomic int64_t next;
-  int64_t end;
+  int64_t begin, end;
 };
 
 struct job_ {
@@ -45,6 +45,7 @@ struct job_ {
   size_t scratch_bytes;
   int most_helpers;
   bool wakes;
+  bool backwards; /* chunks are taken from a section's end */
   struct eng_parker *caller;
   int processor; /* the caller's */
   struct job_ *following;
@@ -68,7 +69,8 @@ static int64_t last_ns_;   /* when the job before was listed */
 static atomic_int listed_; /* how many jobs are; changed under the lock */
 /* Grows after a helper may find a job: what idle helpers spin on. Without the lock, for they are after it at once. */
 static _Atomic uint32_t news_;
-static atomic_int computing_; /* threads inside large kernels */
+static atomic_bool backwards_; /* the last large job was */
+static atomic_int computing_;  /* threads inside large kernels */
 
 /* Chunks shrink towards the end, so that threads that began at different times end together. */
 static bool take_(const struct job_ *job, struct section_ *section, int64_t *begin, int64_t *end) {
@@ -82,6 +84,11 @@ static bool take_(const struct job_ *job, struct section_ *section, int64_t *beg
     *end = chunk < left ? *begin + chunk : section->end;
   } while (
       !atomic_compare_exchange_weak_explicit(&section->next, begin, *end, memory_order_relaxed, memory_order_relaxed));
+  if (job->backwards) {
+    int64_t mirrored = section->begin + section->end - *end;
+    *end = section->begin + section->end - *begin;
+    *begin = mirrored;
+  }
   return true;
 }
 
@@ -281,10 +288,34 @@ static void divide_(struct job_ *job, int64_t items) {
   for (int64_t k = 0; k < sections; k++) {
     int64_t end = begin + (items - begin) / (sections - k);
     atomic_init(&job->sections[k].next, begin);
+    job->sections[k].begin = begin;
     job->sections[k].end = end;
     begin = end;
   }
   job->n_sections = (int)sections;
+}
+
+/* Large jobs go through their items in turn forwards and backwards: what the job before ended with, the results it
+ * wrote or operands that they share, lies in the caches still, where all of it may be more than they hold. */
+static bool turn_(void) {
+  bool backwards = !atomic_load_explicit(&backwards_, memory_order_relaxed);
+  atomic_store_explicit(&backwards_, backwards, memory_order_relaxed);
+  return backwards;
+}
+
+static void run_alone_(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t pass, int64_t items,
+                       void *scratch) {
+  bool backwards = turn_();
+  int64_t begin = 0;
+  for (int64_t left = ALONE_CHUNKS; left > 0; left--) {
+    int64_t end = begin + (items - begin) / left;
+    if (backwards) {
+      run(args, pass, items - end, items - begin, scratch);
+    } else {
+      run(args, pass, begin, end, scratch);
+    }
+    begin = end;
+  }
 }
 
 bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t pass, int64_t items, int64_t grain,
@@ -295,8 +326,13 @@ bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t p
   if (!eng_thread_scratch((size_t)thread_scratch_bytes, &scratch)) return false;
   int threads = aclpy_thread_count();
   bool alone = !(cost_ns >= HELP_NS); /* so is a cost that is not a number */
+  bool large = cost_ns >= WAKE_NS && items > grain && items >= ALONE_CHUNKS;
   if (alone || threads <= 1 || items <= grain) {
-    run(args, pass, 0, items, scratch);
+    if (large) {
+      run_alone_(run, args, pass, items, scratch);
+    } else {
+      run(args, pass, 0, items, scratch);
+    }
     return true;
   }
   int64_t most = (items - 1) / grain; /* beyond the caller */
@@ -314,6 +350,7 @@ bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t p
   job.scratch_bytes = (size_t)thread_scratch_bytes;
   job.most_helpers = most < threads - 1 ? (int)most : threads - 1;
   job.wakes = cost_ns >= WAKE_NS;
+  job.backwards = large && turn_();
   job.caller = eng_parker_self();
   job.processor = eng_processor();
   job.following = NULL;
