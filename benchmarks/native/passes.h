@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Loops of measurements on several threads: all begin each pass together, the caller's clock runs from there until the
- * last one is done. The including file says what a `job` is and what one pass of it does (`pass_`), in which
- * all threads may meet at the barrier.
+ * last one is done. The including file says what a `job` is and what pass `number` of it does (`pass_`), in which all
+ * threads may meet at the barrier.
  */
 #ifndef BENCH_PASSES_H
 #define BENCH_PASSES_H
@@ -15,11 +15,11 @@
 enum { MAX_THREADS = 256, LINE_BYTES = 64 };
 
 typedef struct job job;
-static void pass_(const job* work, pthread_barrier_t* all);
+static void pass_(const job* work, int number, pthread_barrier_t* all);
 
 typedef struct worker {
   const job* work;
-  int passes;
+  int first, passes;
   pthread_barrier_t* barrier;
 } worker;
 
@@ -27,7 +27,7 @@ static void* run_(void* argument) {
   const worker* self = argument;
   for (int pass = 0; pass < self->passes; pass++) {
     pthread_barrier_wait(self->barrier);
-    pass_(self->work, self->barrier);
+    pass_(self->work, self->first + pass, self->barrier);
     pthread_barrier_wait(self->barrier);
   }
   return NULL;
@@ -35,12 +35,15 @@ static void* run_(void* argument) {
 
 /* Nanoseconds of `passes` passes; -1: no threads. `jobs[i]`, one a thread, as far apart as `job_bytes`. */
 static int64_t time_passes_(const job* jobs, size_t job_bytes, int threads, int passes) {
+  static int passes_before; /* numbers go on from call to call */
+  const int first = passes_before;
+  passes_before = (passes_before + passes) & 1;
   pthread_barrier_t barrier;
   if (pthread_barrier_init(&barrier, NULL, (unsigned)threads)) return -1;
   worker workers[MAX_THREADS];
   pthread_t ids[MAX_THREADS];
   for (int i = 1; i < threads; i++) {
-    workers[i] = (worker){(const job*)(const void*)((const char*)jobs + (size_t)i * job_bytes), passes, &barrier};
+    workers[i] = (worker){(const job*)(const void*)((const char*)jobs + (size_t)i * job_bytes), first, passes, &barrier};
     /* The others already wait at the barrier and could not be called back: leave the process to its report. */
     if (pthread_create(&ids[i], NULL, run_, &workers[i])) return -1;
   }
@@ -48,7 +51,7 @@ static int64_t time_passes_(const job* jobs, size_t job_bytes, int threads, int 
   for (int pass = 0; pass < passes; pass++) {
     pthread_barrier_wait(&barrier);
     const int64_t start = now_();
-    pass_(jobs, &barrier);
+    pass_(jobs, first + pass, &barrier);
     pthread_barrier_wait(&barrier);
     total += now_() - start;
   }

@@ -133,7 +133,8 @@ static void begin_(const job* work, cursor* next, int64_t tile) {
   next->at = 0;
 }
 
-static void pass_(const job* work, pthread_barrier_t* all) {
+static void pass_(const job* work, int number, pthread_barrier_t* all) {
+  (void)number;
   const traffic* t = work->how;
   cursor next = {.seen = load_(work->first)};
   if (t->order == APART) {
