@@ -338,11 +338,14 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
                          REAL *scratch, int logarithm) {
   const STORED *x = (const STORED *)args->addr[0];
   STORED *y = (STORED *)args->addr[1];
-  /* A last level that is nearly full keeps little of a tensor that is read and one that is written. */
-  const int64_t most = aclpy_cache_bytes_last_level() / 8 * 5;
-  const int streaming = aclpy_whole_bytes(args, g->bytes) > most && args->addr[0] != args->addr[1];
+  /* A last level that is nearly full keeps little of a tensor that is read and one that is written. Short rows that do
+   * not end at lines leave lines half written: costly past the caches, most of all where elements are small. */
+  const int64_t size = (int64_t)sizeof(STORED), last = aclpy_cache_bytes_last_level();
+  const int lines = ((uintptr_t)y | (uintptr_t)(g->pitch[1] * size)) % 64 == 0;
+  const int well = lines || g->n * size >= ACLPY_ROW_LONG_BYTES;
+  const int wanted = aclpy_whole_bytes(args, g->bytes) > (well ? last / 8 * 5 : last) && (well || size > 2);
+  const int streaming = wanted && args->addr[0] != args->addr[1];
   const int pair = g->n == 2 * LANES && !streaming;
-  const int lines = ((uintptr_t)y | (uintptr_t)(g->pitch[1] * (int64_t)sizeof(STORED))) % 64 == 0;
   const int way = CALM_WAY(g->n % (4 * LANES) == 0 && (lines || !streaming));
   if (logarithm && g->n <= ACLPY_ROW_SHORT * LANES) {
     for (int64_t i = begin; i < end; i += v64_LANES) {
