@@ -31,6 +31,7 @@ struct phase_ {
   PyObject *names;      /* of the arguments of phase 1, a tuple */
   PyObject *defaults;   /* of the last ones, a tuple of ints */
   PyObject *in_place;   /* keywords of an earlier call that all stood where their arguments do; or NULL */
+  Py_ssize_t before;    /* arguments before them */
   Py_ssize_t n;         /* arguments of phase 1 */
   char kinds[MOST_ARGUMENTS];
   struct recent_ recent[RECENT];
@@ -99,15 +100,16 @@ static bool arrange_(const struct phase_ *phase, PyObject *const *arguments, Py_
 
 /* Whether the arguments are in order although some are named. A place in a program gives the same names every time. */
 static bool in_place_(struct phase_ *phase, Py_ssize_t n, PyObject *names) {
+  if (names == phase->in_place && n == phase->before) return true;
   Py_ssize_t named = PyTuple_Size(names);
   if (n + named != phase->n) return false;
-  if (names == phase->in_place) return true;
   for (Py_ssize_t i = 0; i < named; i++) {
     if (PyTuple_GetItem(phase->names, n + i) != PyTuple_GetItem(names, i)) return false;
   }
   PyObject *before = phase->in_place;
   Py_INCREF(names);
   phase->in_place = names;
+  phase->before = n;
   Py_XDECREF(before);
   return true;
 }

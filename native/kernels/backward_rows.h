@@ -266,7 +266,9 @@ ACLPY_INLINE void FN(rows_pair)(const aclpy_geometry *geometry, const FN(operand
 
 static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                          int logarithm) {
-  const FN(operands) p = FN(operands_of)(geometry, args);
+  FN(operands) p = FN(operands_of)(geometry, args);
+  const int64_t size = (int64_t)sizeof(STORED);
+  if (size == 2 && !aclpy_rows_well(p.out, geometry->pitch[2] * size, geometry->n * size)) p.streaming = 0;
   if (!p.streaming && geometry->n == 2 * LANES) {
     if (logarithm) FN(rows_pair)(geometry, &p, begin, end, 1);
     if (!logarithm) FN(rows_pair)(geometry, &p, begin, end, 0);

@@ -237,7 +237,7 @@ ACLPY_INLINE int aclpy_pow_few_(float *restrict t, int64_t n, float alpha, float
 ACLPY_INLINE void aclpy_pow_vectors_(float *t, int count, float alpha, float beta, const float *u) {
   v32 v[4];
   for (int k = 0; k < count; ++k) v[k] = v32_load(t + k * v32_LANES);
-  v32_power(v, count, beta, u);
+  v32_power(v, count, beta, u, 0);
   for (int k = 0; k < count; ++k) v32_store(t + k * v32_LANES, v32_mul(v32_set1(alpha), v[k]));
 }
 ACLPY_INLINE void aclpy_pow_moderate_(float *t, int64_t n, float alpha, float beta) {

@@ -5,26 +5,49 @@
  */
 #include "../simd/instance.h"
 
+/* Four vectors of x, in the order of the way. */
+ACLPY_INLINE void FN(direct_load)(const STORED *x, v32 *v, int way) {
+  if (way != ACLPY_WAY_PAIRS) LDQ(x, v);
+  for (int k = 0; k < 4 && way == ACLPY_WAY_PAIRS; ++k) v[k] = LDX(x, k);
+}
+
+/* As fused_quad_ and fused_part_ (fused_rows.h), on four vectors of x. */
+ACLPY_INLINE v32_acc FN(direct_exp)(const v32 *x, float *e, v32 shift, int logarithm, v32_acc s, int way, int calm) {
+  v32 v[4];
+  for (int k = 0; k < 4; ++k) v[k] = v32_sub(x[k], shift);
+  if (sizeof(STORED) < sizeof(float)) { /* step by step: float32 gains nothing */
+    v32_exp_quad(v, calm);
+  } else {
+    for (int k = 0; k < 4; ++k) v[k] = v32_exp_negative(v[k]);
+  }
+  for (int k = 0; k < 4 && !logarithm; ++k) v32_store(e + k * LANES, v[k]);
+  if (way == ACLPY_WAY_PAIRS) return v32_acc_add(s, SUMX(v));
+  if (!logarithm) return v32_acc_add(s, v32_add(v32_add(v[0], v[1]), v32_add(v[2], v[3])));
+  return v32_acc_add(v32_acc_add(s, v32_add(v[0], v[1])), v32_add(v[2], v[3]));
+}
+
+#include "fused_single_rows.h"
+
 /* The quad from d->at on. */
 ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target, int functions,
-                                  int paired) {
+                                  int way) {
   if (target == ACLPY_STAGED) {
     direct_staged_quad_(f, d);
     return;
   }
   const int64_t i = d->at;
+  const int paired = way == ACLPY_WAY_PAIRS;
   v32 v[4];
   if (logarithm) {
-    const STORED *x = (const STORED *)(const void *)d->x + i;
     const v32 shift = v32_set1(d->shift), offset = v32_set1(d->factor);
-    for (int k = 0; k < 4; ++k) v[k] = v32_sub(v32_sub(LD(x + k * LANES), shift), offset);
+    LDQ((const STORED *)(const void *)d->x + i, v);
+    for (int k = 0; k < 4; ++k) v[k] = v32_sub(v32_sub(v[k], shift), offset);
   } else {
     const v32 factor = v32_set1(d->folded ? d->factor * d->fold.gain : d->factor);
     for (int k = 0; k < 4; ++k) v[k] = v32_mul(v32_load(d->e + i + k * LANES), factor);
   }
   if (paired && !d->folded) ORDER(v);
-  const int64_t left = direct_single_(d, v, i) ? 0 : d->steps_now;
-  for (int64_t s = 0; s < left; ++s) {
+  for (int64_t s = 0; s < d->steps_now; ++s) {
     if (functions && !aclpy_post_is_easy(d->now[s].code)) {
       aclpy_function_step_(&d->now[s], v);
     } else {
@@ -36,6 +59,8 @@ ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int log
   }
   if (paired && d->folded) {
     STQ((STORED *)(void *)d->y + i, v, f->streaming, d->fold.tame);
+  } else if (way == ACLPY_WAY_CALM && target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T)) {
+    STA((STORED *)(void *)d->y + i, v, f->streaming);
   } else {
     direct_store_(target, d->y + i * f->to, v, f->streaming, d->folded && d->fold.tame);
   }
@@ -44,8 +69,8 @@ ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int log
 
 /* What is left of the row. */
 ACLPY_INLINE void FN(direct_rest)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target, int functions,
-                                  int paired) {
-  while (d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_quad)(f, d, logarithm, target, functions, paired);
+                                  int way) {
+  while (d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_quad)(f, d, logarithm, target, functions, way);
   while (d->at < f->g.n) direct_part_(f, d, aclpy_min_i64(ACLPY_DIRECT_PART, f->g.n - d->at));
 }
 
@@ -57,58 +82,80 @@ ACLPY_INLINE float FN(direct_max)(const STORED *x, int64_t n) {
   return v32_hmax(a);
 }
 
-/* As fused_quad_ and fused_part_ (fused_rows.h), on four vectors of x. */
-ACLPY_INLINE v32_acc FN(direct_exp)(const v32 *x, float *e, v32 shift, int logarithm, v32_acc s, int paired) {
-  v32 v[4];
-  for (int k = 0; k < 4; ++k) v[k] = v32_sub(x[k], shift);
-  if (sizeof(STORED) < sizeof(float)) { /* step by step: float32 gains nothing */
-    v32_exp_quad(v, 0);
-  } else {
-    for (int k = 0; k < 4; ++k) v[k] = v32_exp_negative(v[k]);
-  }
-  for (int k = 0; k < 4 && !logarithm; ++k) v32_store(e + k * LANES, v[k]);
-  if (paired) return v32_acc_add(s, SUMX(v));
-  if (!logarithm) return v32_acc_add(s, v32_add(v32_add(v[0], v[1]), v32_add(v[2], v[3])));
-  return v32_acc_add(v32_acc_add(s, v32_add(v[0], v[1])), v32_add(v[2], v[3]));
+/* The largest of a row, and whether what its quads hold is calm. */
+typedef struct FN(direct_peak) {
+  float max;
+  int calm;
+} FN(direct_peak);
+ACLPY_INLINE FN(direct_peak) FN(direct_peak_of)(const STORED *x, int64_t n, const TOP *top, v32 rest) {
+  const float most = TOP_VALUE(top), others = v32_hmax(rest);
+  /* A NaN is passed over, as without integers. */
+  const float max = most != most ? FN(direct_max)(x, n) : others > most ? others : most;
+  const FN(direct_peak) peak = {max, TOP_CALM(top, max)};
+  return peak;
+}
+ACLPY_INLINE FN(direct_peak) FN(direct_first)(const STORED *x, int64_t n) {
+  TOP top = TOP_FIRST();
+  v32 rest = v32_set1(-INFINITY);
+  int64_t i = 0;
+  for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) TOP_QUAD(&top, x + i);
+  for (; i < n; i += LANES) rest = v32_max(LDN(x + i, aclpy_min_i64(LANES, n - i), -INFINITY), rest);
+  return FN(direct_peak_of)(x, n, &top, rest);
 }
 
-/* The maximum of `next`, the exponentials of x, the results of the row before. Returns the sum. */
-ACLPY_INLINE double FN(direct_three)(const aclpy_fused *f, fused_direct *d, const STORED *next, float *next_max,
-                                     const STORED *x, float *e, float shift_by, int logarithm, int64_t target,
-                                     int functions, int paired) {
-  const v32 shift = v32_set1(shift_by);
+/* Whole quads; returns where they end. */
+ACLPY_INLINE int64_t FN(direct_quads)(const aclpy_fused *f, fused_direct *d, FN(direct_three) * t, int logarithm,
+                                      int64_t target, int functions, int way) {
   const int64_t n = f->g.n;
-  TOP top = TOP_FIRST();
-  v32 top_rest = v32_set1(-INFINITY);
-  v32_acc s = v32_acc_zero(), rest = s;
   int64_t i = 0;
   for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
     v32 v[4];
-    if (f->streaming) direct_fetch_next_(next + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(STORED));
-    TOP_QUAD(&top, next + i);
+    if (f->streaming) direct_fetch_(t->next + i, t->x + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(STORED));
+    TOP_QUAD(&t->top, t->next + i);
     /* Before anything is stored: a load that follows a store to the same place of another page waits for it. */
-    for (int k = 0; k < 4; ++k) v[k] = paired ? LDX(x + i, k) : LD(x + i + k * LANES);
+    FN(direct_load)(t->x + i, v, way);
     /* Before the exponentials, for those it reads may lie where the next ones go. */
-    if (d->y != NULL && d->at + ACLPY_DIRECT_QUAD <= n) FN(direct_quad)(f, d, logarithm, target, functions, paired);
-    s = FN(direct_exp)(v, e + i, shift, logarithm, s, paired);
+    if (d->y != NULL && d->at + ACLPY_DIRECT_QUAD <= n) FN(direct_quad)(f, d, logarithm, target, functions, way);
+    t->sum = FN(direct_exp)(v, t->e + i, t->shift, logarithm, t->sum, way, 0);
+  }
+  return i;
+}
+
+/* Returns the sum of x, whose peak is given, and the peak of `next`. */
+ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const STORED *next, FN(direct_peak) * peak,
+                                    const STORED *x, float *e, float shift, int logarithm, int64_t target,
+                                    int functions, int way) {
+  const int64_t n = f->g.n;
+  FN(direct_three) t = {next, x, e, v32_set1(shift), TOP_FIRST(), v32_acc_zero()};
+  v32 top_rest = v32_set1(-INFINITY);
+  v32_acc rest = t.sum;
+  const int able = way == ACLPY_WAY_ANY || (peak->calm && d->calm);
+  direct_single s;
+  int kind = ACLPY_SINGLE_NOT;
+  int64_t i;
+  /* With floats the loop for any operations is no slower, on some processors faster. */
+  if (sizeof(STORED) < sizeof(float) && able && !logarithm && target != ACLPY_STAGED)
+    kind = direct_single_make_(f, d, &s);
+  if (kind != ACLPY_SINGLE_NOT) {
+    i = d->at = FN(single_run)(&t, n, &s, kind, target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), way);
+  } else {
+    i = FN(direct_quads)(f, d, &t, logarithm, target, functions, way);
   }
   for (; i < n; i += LANES) {
     const int64_t k = aclpy_min_i64(LANES, n - i);
     top_rest = v32_max(LDN(next + i, k, -INFINITY), top_rest);
-    const v32 v = v32_exp_negative(v32_sub(LDN(x + i, k, -INFINITY), shift));
+    const v32 v = v32_exp_negative(v32_sub(LDN(x + i, k, -INFINITY), t.shift));
     if (!logarithm) stn_f32(e + i, v, k);
     rest = v32_acc_add(rest, v);
   }
-  if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, paired);
-  if (paired) ORDER_SUMX(&s.low, &s.high);
-  const float most = TOP_VALUE(&top), others = v32_hmax(top_rest);
-  /* A NaN is passed over, as without integers. */
-  *next_max = most != most ? FN(direct_max)(next, n) : others > most ? others : most;
-  return v32_acc_sum(s, rest);
+  if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
+  if (way == ACLPY_WAY_PAIRS) ORDER_SUMX(&t.sum.low, &t.sum.high);
+  *peak = FN(direct_peak_of)(next, n, &t.top, top_rest);
+  return v32_acc_sum(t.sum, rest);
 }
 
 ACLPY_INLINE void FN(direct_run_as)(const aclpy_fused *f, fused_direct *d, int64_t begin, int64_t end, float *scratch,
-                                    int logarithm, int64_t target, int functions, int paired) {
+                                    int logarithm, int64_t target, int functions, int way) {
   const int64_t n = f->g.n;
   /* Two rows of exponentials in turn; one where rows are whole quads and lines, so that each quad is written before its
    * place is needed: with four bytes an element, two rows of x and two of exponentials are more than the first-level
@@ -116,40 +163,44 @@ ACLPY_INLINE void FN(direct_run_as)(const aclpy_fused *f, fused_direct *d, int64
   const int in_turn = sizeof(STORED) < sizeof(float) || !direct_whole_(f);
   const int64_t apart = in_turn ? n : 0;
   const STORED *base = (const STORED *)(const void *)f->x;
-  float max = FN(direct_max)(base + begin * n, n), next_max = max;
+  FN(direct_peak) peak = FN(direct_first)(base + begin * n, n);
   for (int64_t row = begin; row < end; ++row) {
     /* The last row stands for the one that does not follow; its maximum is not used. */
     const STORED *x = base + row * n, *next = row + 1 < end ? x + n : x;
     float *e = scratch + (row & 1) * apart;
-    const float shift = fused_shift_(f->flags, max);
-    const double sum = FN(direct_three)(f, d, next, &next_max, x, e, shift, logarithm, target, functions, paired);
-    direct_next_(f, d, row, e, (const unsigned char *)x, shift, fused_factor_(f->flags, sum));
-    max = next_max;
+    const float shift = fused_shift_(f->flags, peak.max);
+    const int calm = peak.calm;
+    const double sum = FN(direct_step)(f, d, next, &peak, x, e, shift, logarithm, target, functions, way);
+    direct_next_(f, d, row, e, (const unsigned char *)x, shift, fused_factor_(f->flags, sum), calm);
   }
-  FN(direct_rest)(f, d, logarithm, target, functions, paired);
+  FN(direct_rest)(f, d, logarithm, target, functions, way);
 }
 
-/* A launch without operations that are staged, its destination of the source's type where `same`. */
+/* A launch without operations that are staged, its destination of the source's type where `same`. Words in the order of
+ * pairs go to words only. */
 ACLPY_INLINE void FN(direct_run_all)(const aclpy_fused *f, fused_direct *d, int64_t begin, int64_t end, float *scratch,
                                      int functions) {
   enum { SAME = ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), PAIRS_WORDS = SAME == ACLPY_TYPE_BF16 };
+  const int calm = CALM_WAY(0) == ACLPY_WAY_CALM;
   if (PAIRS_WORDS && d->fold.paired) {
-    FN(direct_run_as)(f, d, begin, end, scratch, 0, SAME, functions, PAIRS_WORDS);
+    FN(direct_run_as)(f, d, begin, end, scratch, 0, SAME, functions, ACLPY_WAY_PAIRS);
+  } else if (f->post.target == SAME && calm) {
+    FN(direct_run_as)(f, d, begin, end, scratch, 0, SAME, functions, ACLPY_WAY_CALM);
   } else if (f->post.target == SAME) {
-    FN(direct_run_as)(f, d, begin, end, scratch, 0, SAME, functions, 0);
+    FN(direct_run_as)(f, d, begin, end, scratch, 0, SAME, functions, ACLPY_WAY_ANY);
   } else {
-    FN(direct_run_as)(f, d, begin, end, scratch, 0, f->post.target, functions, 0);
+    FN(direct_run_as)(f, d, begin, end, scratch, 0, f->post.target, functions, ACLPY_WAY_ANY);
   }
 }
 
 static void FN(direct_run)(const aclpy_fused *f, fused_direct *d, int64_t begin, int64_t end, float *scratch, int way) {
   const int logarithm = (f->flags & ACLPY_FUSED_LOG) != 0;
   if (way == ACLPY_DIRECT_STAGED && logarithm) {
-    FN(direct_run_as)(f, d, begin, end, scratch, 1, ACLPY_STAGED, 0, 0);
+    FN(direct_run_as)(f, d, begin, end, scratch, 1, ACLPY_STAGED, 0, ACLPY_WAY_ANY);
   } else if (way == ACLPY_DIRECT_STAGED) {
-    FN(direct_run_as)(f, d, begin, end, scratch, 0, ACLPY_STAGED, 0, 0);
+    FN(direct_run_as)(f, d, begin, end, scratch, 0, ACLPY_STAGED, 0, ACLPY_WAY_ANY);
   } else if (logarithm) {
-    FN(direct_run_as)(f, d, begin, end, scratch, 1, f->post.target, 0, 0);
+    FN(direct_run_as)(f, d, begin, end, scratch, 1, f->post.target, 0, ACLPY_WAY_ANY);
   } else if (way == ACLPY_DIRECT_FUNCTIONS) {
     FN(direct_run_all)(f, d, begin, end, scratch, 1);
   } else {

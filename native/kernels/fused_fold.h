@@ -20,6 +20,7 @@ typedef struct fused_fold {
   float gain;  /* goes into the factor */
   float limit; /* for rows whose factor is at most this */
   int tame;    /* results are numbers below 2^30 */
+  int firm;    /* those of calm rows (simd/calm.h) are 0 or normal numbers; nothing is known of most folds */
   int paired;  /* exponentials, and with them operands, lie in the order of ldx (simd/quads.h) */
 } fused_fold;
 
@@ -191,6 +192,28 @@ ACLPY_INLINE void fold_keep_(fold_walk *w, const aclpy_post_step *given, int fro
   fold_size_(w, 0.0, (double)__builtin_fabsf(a) + (double)__builtin_fabsf(b));
 }
 
+/* Whether all are 0 or of moderate size. Not inlined: see fold_times_. */
+static __attribute__((unused, noinline)) int fold_sized_(const float *row, int64_t n, float least) {
+  int bad = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const float size = __builtin_fabsf(row[i]);
+    bad |= (size != 0.0f && size < least) | !(size <= 0x1p60f);
+  }
+  return !bad;
+}
+
+/* Elements of calm rows are at least e^-60 / n, about 2^-102 for the longest that are held. A sum is no smaller than
+ * the last place of the smaller term, and the terms are of one size where it is much smaller than they are. */
+ACLPY_INLINE int fold_firm_(const fused_fold *fold, int64_t n) {
+  const aclpy_post_step *one = fold->step;
+  if (fold->steps == 0) return 1;
+  if (fold->steps > 1 || fold->from[0] >= 0) return 0;
+  if (one->code != ACLPY_POST_FMA && one->code != ACLPY_POST_MUL) return 0;
+  const float least = one->code == ACLPY_POST_FMA ? 0x1p-60f : 0x1p-20f;
+  if (one->operand.each != NULL) return fold_sized_(one->operand.each, n, least);
+  return fold_sized_(&one->operand.value, 1, least);
+}
+
 /* The fold of the given steps; `moves`: the operand differs from row to row. Operands of several elements are rows that
  * all rows see where it is paired. `coarse`: results below 2^-60 count as 0. */
 static __attribute__((unused)) void fused_fold_make_(fused_fold *fold, const aclpy_post_step *given,
@@ -219,6 +242,7 @@ static __attribute__((unused)) void fused_fold_make_(fused_fold *fold, const acl
   }
   fold_flush_(&w, coarse);
   fold->tame = w.known && fold_most_(&w) <= 0x1p30;
+  fold->firm = fold->tame && fold_firm_(fold, n);
 }
 
 #endif

@@ -33,34 +33,35 @@ static __attribute__((unused, noinline)) void aclpy_function_any_(int64_t code, 
   }
 }
 
-ACLPY_INLINE void aclpy_function_power_(const aclpy_post_step *step, v32 *v) {
-  v32_power(v, 4, step->beta, step->power);
+/* `normal`: see v32_power. */
+ACLPY_INLINE void aclpy_function_power_(const aclpy_post_step *step, v32 *v, int normal) {
+  v32_power(v, 4, step->beta, step->power, normal);
   if (step->alpha == 1.0f) return;
   const v32 alpha = v32_set1(step->alpha);
   for (int k = 0; k < 4; ++k) v[k] = v32_mul(alpha, v[k]);
 }
 
-/* Four vectors; see aclpy_post_is_function. */
-ACLPY_INLINE void aclpy_function_step_(const aclpy_post_step *step, v32 *v) {
-  if (step->code == ACLPY_POST_POW) {
-    aclpy_function_power_(step, v);
+/* Four vectors; see aclpy_post_is_function. `code`: that of the step. */
+ACLPY_INLINE void aclpy_function_as_(int64_t code, const aclpy_post_step *step, v32 *v) {
+  if (code == ACLPY_POST_POW) {
+    aclpy_function_power_(step, v, 0);
     return;
   }
   const v32 root = v32_set1(0x1.6a09e6p-1f), half = v32_set1(0.5f);
   v32 x[4], square[4];
   for (int k = 0; k < 4; ++k) {
-    x[k] = step->code == ACLPY_POST_GELU_ERF ? v32_mul(v[k], root) : v[k];
+    x[k] = code == ACLPY_POST_GELU_ERF ? v32_mul(v[k], root) : v[k];
     square[k] = v32_mul(x[k], x[k]);
   }
-  const float limit = step->code == ACLPY_POST_EXP ? 0.34f : step->code == ACLPY_POST_TANH ? 1.0f : 0.72f;
+  const float limit = code == ACLPY_POST_EXP ? 0.34f : code == ACLPY_POST_TANH ? 1.0f : 0.72f;
   if (aclpy_function_far_(square, limit)) {
     _Alignas(64) float t[4 * v32_LANES];
     for (int k = 0; k < 4; ++k) v32_store(t + k * v32_LANES, v[k]);
-    aclpy_function_any_(step->code, t);
+    aclpy_function_any_(code, t);
     for (int k = 0; k < 4; ++k) v[k] = v32_load(t + k * v32_LANES);
     return;
   }
-  switch (step->code) {
+  switch (code) {
     case ACLPY_POST_EXP:
       for (int k = 0; k < 4; ++k) v[k] = v32_exp_near_(x[k]);
       break;
@@ -72,5 +73,6 @@ ACLPY_INLINE void aclpy_function_step_(const aclpy_post_step *step, v32 *v) {
       break;
   }
 }
+ACLPY_INLINE void aclpy_function_step_(const aclpy_post_step *step, v32 *v) { aclpy_function_as_(step->code, step, v); }
 
 #endif

@@ -37,6 +37,19 @@ ACLPY_INLINE void aclpy_fetch_soon(const void *p, int64_t bytes) {
  * equal places of their pages, are more than the first-level cache holds well. */
 enum { ACLPY_ROW_LONG_BYTES = 8192 };
 
+/* What may be written past the caches: whole lines, or rows so long that a half written line at their ends is nothing
+ * to them. Short rows that do not end at lines cost two to six times as much that way where elements are small. */
+ACLPY_INLINE int aclpy_rows_lined(const void *y, int64_t pitch_bytes) {
+  return ((uintptr_t)y | (uintptr_t)pitch_bytes) % 64 == 0;
+}
+ACLPY_INLINE int aclpy_rows_well(const void *y, int64_t pitch_bytes, int64_t row_bytes) {
+  return aclpy_rows_lined(y, pitch_bytes) || row_bytes >= ACLPY_ROW_LONG_BYTES;
+}
+
+/* Rows that read one tensor and write one go past the caches from so many bytes on: a last level that is nearly full
+ * keeps little of two tensors that are read and written in turn. */
+ACLPY_INLINE int64_t aclpy_row_stream_bytes(void) { return aclpy_cache_bytes_last_level() / 8 * 5; }
+
 /* Up to so many vectors rows of a logarithm are done in groups. */
 enum { ACLPY_ROW_SHORT = 16 };
 

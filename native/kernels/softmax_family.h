@@ -4,6 +4,7 @@
 /* Templates build on each other: their order matters. */
 /* clang-format off */
 #include "softmax_rows.h"
+#include "softmax_row_chunks.h"
 #include "tile.h"
 #include "softmax_tiles.h"
 #include "softmax_tile_chunks.h"

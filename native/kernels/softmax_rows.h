@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: softmax and log-softmax of dense rows, whole or in chunks. ACLPY_T names the instance.
+ * Template: softmax and log-softmax of dense rows. ACLPY_T names the instance.
  *
  * Sums of exponentials run in double lanes: beside a term of 1 the small ones must not be lost (accumulate.h).
  */
@@ -338,12 +338,9 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
                          REAL *scratch, int logarithm) {
   const STORED *x = (const STORED *)args->addr[0];
   STORED *y = (STORED *)args->addr[1];
-  /* A last level that is nearly full keeps little of a tensor that is read and one that is written. Short rows that do
-   * not end at lines leave lines half written: costly past the caches, most of all where elements are small. */
-  const int64_t size = (int64_t)sizeof(STORED), last = aclpy_cache_bytes_last_level();
-  const int lines = ((uintptr_t)y | (uintptr_t)(g->pitch[1] * size)) % 64 == 0;
-  const int well = lines || g->n * size >= ACLPY_ROW_LONG_BYTES;
-  const int wanted = aclpy_whole_bytes(args, g->bytes) > (well ? last / 8 * 5 : last) && (well || size > 2);
+  const int64_t size = (int64_t)sizeof(STORED), moved = aclpy_whole_bytes(args, g->bytes);
+  const int lines = aclpy_rows_lined(y, g->pitch[1] * size), well = aclpy_rows_well(y, g->pitch[1] * size, g->n * size);
+  const int wanted = well ? moved > aclpy_row_stream_bytes() : size > 2 && moved > aclpy_cache_bytes_last_level();
   const int streaming = wanted && args->addr[0] != args->addr[1];
   const int pair = g->n == 2 * LANES && !streaming;
   const int way = CALM_WAY(g->n % (4 * LANES) == 0 && (lines || !streaming));
@@ -363,61 +360,4 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
     FN(rows_run_as)(g, x, y, begin, end, scratch, 0, streaming, ACLPY_WAY_ANY);
   }
   if (streaming) aclpy_stream_fence();
-}
-
-/* Pass 0: largest element and sum of one chunk. Where all of it is -inf the sum is 0, relative to anything. */
-static void FN(row_chunks_reduce)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end) {
-  double *sum = (double *)(void *)args->scratch;
-  REAL *max = (REAL *)(void *)(sum + g->outer * (g->chunks + 1));
-  for (int64_t i = begin; i < end; ++i) {
-    const int64_t first = i % g->chunks * g->chunk;
-    const STORED *x = (const STORED *)args->addr[0] + i / g->chunks * g->pitch[0] + first;
-    const int64_t n = aclpy_min_i64(g->chunk, g->n - first);
-    max[i] = FN(row_max)(x, n);
-    sum[i] = FN(row_exp)(x, n, max[i] == (REAL)-INFINITY ? 0 : max[i]);
-  }
-}
-
-/* Pass 1: rows [begin, end): the row's maximum and its factor (or logarithm) behind the partial results. */
-static void FN(row_chunks_combine)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
-                                   int logarithm) {
-  double *sum = (double *)(void *)args->scratch;
-  REAL *max = (REAL *)(void *)(sum + g->outer * (g->chunks + 1));
-  for (int64_t i = begin; i < end; ++i) {
-    const double *s = sum + i * g->chunks;
-    const REAL *m = max + i * g->chunks;
-    REAL top = (REAL)-INFINITY;
-    for (int64_t c = 0; c < g->chunks; ++c) top = m[c] > top ? m[c] : top;
-    double total = 0.0;
-    for (int64_t c = 0; c < g->chunks; ++c) total += s[c] * aclpy_exp_negative_f64((double)m[c] - (double)top);
-    max[g->outer * g->chunks + i] = top;
-    sum[g->outer * g->chunks + i] = logarithm ? aclpy_log_f64(total) : 1.0 / total;
-  }
-}
-
-/* Pass 2: write one chunk. */
-static void FN(row_chunks_write)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
-                                 int logarithm) {
-  const double *sum = (const double *)(void *)args->scratch + g->outer * g->chunks;
-  const REAL *max = (const REAL *)(const void *)(sum + g->outer) + g->outer * g->chunks;
-  const int streaming = g->streaming && args->addr[0] != args->addr[1];
-  for (int64_t i = begin; i < end; ++i) {
-    const int64_t row = i / g->chunks, first = i % g->chunks * g->chunk;
-    const STORED *x = (const STORED *)args->addr[0] + row * g->pitch[0] + first;
-    STORED *y = (STORED *)args->addr[1] + row * g->pitch[1] + first;
-    const int64_t n = aclpy_min_i64(g->chunk, g->n - first);
-    if (logarithm) {
-      FN(row_offset)(x, y, n, max[row], (REAL)sum[row], streaming);
-    } else {
-      FN(row_exp_scale)(x, y, n, max[row], (REAL)sum[row], streaming);
-    }
-  }
-  if (streaming) aclpy_stream_fence();
-}
-
-static void FN(row_chunks_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int32_t pass, int64_t begin,
-                               int64_t end, int logarithm) {
-  if (pass == 0) FN(row_chunks_reduce)(g, args, begin, end);
-  if (pass == 1) FN(row_chunks_combine)(g, args, begin, end, logarithm);
-  if (pass == 2) FN(row_chunks_write)(g, args, begin, end, logarithm);
 }

@@ -4,7 +4,8 @@
  *
  * calm_way_<t>(whole) is the way that such rows take here: ACLPY_WAY_ANY where there is none of their own (compilers
  * see that), ACLPY_WAY_CALM in the order of memory, ACLPY_WAY_PAIRS in the order of ldx_<t>, for rows of whole quads.
- * stc_<t>(p, v, streaming, way) stores four vectors of results.
+ * stc_<t>(p, v, streaming, way) stores four vectors of results. sta_<t>(p, v, streaming) those of what was made of them
+ * since, any values, where the way is ACLPY_WAY_CALM.
  */
 #ifndef ACLPY_SIMD_CALM_H
 #define ACLPY_SIMD_CALM_H
@@ -14,6 +15,9 @@ enum { ACLPY_WAY_ANY = 0, ACLPY_WAY_CALM, ACLPY_WAY_PAIRS };
 #define ACLPY_STC_(t, stored, vec)                                             \
   ACLPY_INLINE void stc_##t(stored *p, const vec *v, int streaming, int way) { \
     (void)way;                                                                 \
+    for (int k = 0; k < 4; ++k) quad_##t(p, v, k, streaming);                  \
+  }                                                                            \
+  ACLPY_INLINE void sta_##t(stored *p, const vec *v, int streaming) {          \
     for (int k = 0; k < 4; ++k) quad_##t(p, v, k, streaming);                  \
   }
 #define ACLPY_CALM_WAY_(t, way)              \
@@ -37,6 +41,14 @@ ACLPY_INLINE void stc_bf16(uint16_t *p, const v32 *v, int streaming, int way) {
     aclpy_bf16_put_quad_(p, aclpy_bf16_join_(v[0], v[1]), aclpy_bf16_join_(v[2], v[3]), streaming);
   } else {
     aclpy_bf16_put_quad_(p, aclpy_bf16_pair_(v[0], v[1]), aclpy_bf16_pair_(v[2], v[3]), streaming);
+  }
+}
+ACLPY_INLINE void sta_bf16(uint16_t *p, const v32 *v, int streaming) {
+  __m512i low, high;
+  if (ACLPY_LIKELY(aclpy_bf16_pairs_(v, &low, &high))) {
+    aclpy_bf16_put_quad_(p, low, high, streaming);
+  } else {
+    aclpy_bf16_put_each_(p, v, streaming);
   }
 }
 #else

@@ -65,6 +65,7 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define STQ ACLPY_PASTE2(stq_, ACLPY_T)
 #define SUMP ACLPY_PASTE2(sump_, ACLPY_T)
 #define STC ACLPY_PASTE2(stc_, ACLPY_T)
+#define STA ACLPY_PASTE2(sta_, ACLPY_T)
 #define CALM_WAY ACLPY_PASTE2(calm_way_, ACLPY_T)
 #define SUMX ACLPY_PASTE2(sumx_, ACLPY_T)
 #define ORDER_SUMX ACLPY_PASTE2(order_sumx_, ACLPY_T)

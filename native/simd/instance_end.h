@@ -18,6 +18,7 @@
 #undef STQ
 #undef SUMP
 #undef STC
+#undef STA
 #undef CALM_WAY
 #undef SUMX
 #undef ORDER_SUMX

@@ -29,8 +29,9 @@ ACLPY_INLINE void aclpy_power_make(float *u, float y) {
 
 #define ACLPY_EACH_(expression) \
   for (int k = 0; k < count; ++k) expression
-/* x[k] = x[k]^y, `count` (a constant, at most 4) vectors step by step, so that each hides the others' latency. */
-ACLPY_INLINE void v32_power(v32 *x, int count, float exponent, const float *u) {
+/* x[k] = x[k]^y, `count` (a constant, at most 4) vectors step by step, so that each hides the others' latency.
+ * `normal`: all x are positive and normal, and so are the results. */
+ACLPY_INLINE void v32_power(v32 *x, int count, float exponent, const float *u, int normal) {
   const v32 y = v32_set1(exponent), magic = v32_set1(0x1.8p23f), one = v32_set1(1.0f);
   v32 e[4], r[4], s[4], n[4], p[4];
   ACLPY_EACH_({
@@ -52,14 +53,21 @@ ACLPY_INLINE void v32_power(v32 *x, int count, float exponent, const float *u) {
   ACLPY_EACH_(p[k] = v32_fma(p[k], r[k], v32_set1(0x1.ebfbd4p-3f)));
   ACLPY_EACH_(p[k] = v32_fma(p[k], r[k], v32_set1(0x1.62e432p-1f)));
   ACLPY_EACH_(p[k] = v32_fma(p[k], r[k], one));
+#if ACLPY_SCALES_NORMAL
+  if (normal) {
+    ACLPY_EACH_(x[k] = v32_scale_normal(p[k], s[k]));
+    return;
+  }
+#endif
+  (void)normal;
   ACLPY_EACH_(p[k] = v32_scale_any_(p[k], s[k], n[k]));
   ACLPY_EACH_(x[k] = v32_power_edges_(p[k], x[k], exponent));
 }
 #undef ACLPY_EACH_
 #else
 ACLPY_INLINE void aclpy_power_make(float *u, float y) { (void)u, (void)y; }
-ACLPY_INLINE void v32_power(v32 *x, int count, float exponent, const float *u) {
-  (void)x, (void)count, (void)exponent, (void)u;
+ACLPY_INLINE void v32_power(v32 *x, int count, float exponent, const float *u, int normal) {
+  (void)x, (void)count, (void)exponent, (void)u, (void)normal;
 }
 #endif
 

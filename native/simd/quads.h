@@ -56,14 +56,16 @@ ACLPY_INLINE int aclpy_subnormal_(const v32 *v) {
   const __mmask16 b = _mm512_fpclass_ps_mask(v[2], DENORMAL) | _mm512_fpclass_ps_mask(v[3], DENORMAL);
   return (a | b) != 0;
 }
-/* Whether `low` and `high` hold the four vectors rounded. */
-ACLPY_INLINE int aclpy_bf16_quad_(const v32 *v, __m512i *low, __m512i *high) {
-  if (!ACLPY_LIKELY(__builtin_cpu_supports("avx512bf16"))) return 0;
+/* Whether `low` and `high` hold the four vectors rounded. The processor has AVX-512-BF16. */
+ACLPY_INLINE int aclpy_bf16_pairs_(const v32 *v, __m512i *low, __m512i *high) {
   const __m512i size = _mm512_set1_epi16(0x7fff);
   *low = aclpy_bf16_pair_(v[0], v[1]);
   *high = aclpy_bf16_pair_(v[2], v[3]);
   const __mmask32 zero = _mm512_testn_epi16_mask(*low, size) | _mm512_testn_epi16_mask(*high, size);
   return ACLPY_LIKELY(zero == 0) || !aclpy_subnormal_(v);
+}
+ACLPY_INLINE int aclpy_bf16_quad_(const v32 *v, __m512i *low, __m512i *high) {
+  return ACLPY_LIKELY(__builtin_cpu_supports("avx512bf16")) && aclpy_bf16_pairs_(v, low, high);
 }
 ACLPY_INLINE void aclpy_bf16_put_quad_(uint16_t *p, __m512i low, __m512i high, int streaming) {
   if (streaming) {

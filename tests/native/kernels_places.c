@@ -65,51 +65,73 @@ static void check_pitched_(const aclpy_kernel *k) {
   CHECK(k->plan(far, count - 1, &shape) == -1, "%s: wrong count accepted", k->name);
 }
 
+/* Inputs that lie as the result does and moved elsewhere, results of the first and of the second. */
+typedef struct places {
+  buffer in[2], moved[2], want, got;
+} places;
+
+static places places_make_(const aclpy_kernel *k, const shape3 *s) {
+  const size_t bytes = dtype_bytes(k->dtype);
+  const int64_t n = s->n, inner = s->inner;
+  places p;
+  p.want = buffer_make((size_t)(s->outer * n * inner) * bytes, bytes);
+  p.got = buffer_make(p.want.bytes, bytes);
+  for (int64_t j = 0; j < 2; ++j) {
+    p.in[j] = buffer_make(p.want.bytes, bytes);
+    p.moved[j] = buffer_make(p.want.bytes, bytes);
+  }
+  fill_family(k, s, p.in, 1.0);
+  /* A column of nothing but -inf, and two with NaN and infinity. */
+  for (int64_t i = 0; i < n; ++i) element_set(k->dtype, p.in[0].data, i * inner + 2, -INFINITY);
+  element_set(k->dtype, p.in[0].data, n / 2 * inner + 3, NAN);
+  element_set(k->dtype, p.in[0].data, n / 2 * inner + inner - 1, INFINITY);
+  return p;
+}
+static void places_free_(places *p) {
+  for (int64_t j = 0; j < 2; ++j) {
+    buffer_free(&p->in[j]);
+    buffer_free(&p->moved[j]);
+  }
+  buffer_free(&p->want);
+  buffer_free(&p->got);
+}
+
+/* Both kernels give the same bits, NaNs apart. `params`: those of the second. */
+static void check_places_(const aclpy_kernel *k, places *p, const shape3 *s, const int64_t *params, int32_t n_params) {
+  const size_t bytes = dtype_bytes(k->dtype);
+  const int64_t count = s->outer * s->n * s->inner, dense[3] = {s->outer, s->n, s->inner};
+  const int backward = is_backward(k);
+  unsigned char *want = p->want.data, *got = p->got.data;
+  aclpy_kernel_args plain = {{p->in[0].data, backward ? p->in[1].data : want, want}, NULL, dense, 0};
+  aclpy_kernel_args moved = {{p->moved[0].data, backward ? p->moved[1].data : got, got}, NULL, params, 0};
+  run_plan(dense_like(k), &plain, 3, 0);
+  run_plan(k, &moved, n_params, 1);
+  for (int64_t i = 0; i < count; ++i) {
+    const double a = element_get(k->dtype, want, i), b = element_get(k->dtype, got, i);
+    const int same = memcmp(want + (size_t)i * bytes, got + (size_t)i * bytes, bytes) == 0;
+    CHECK(same || (a != a && b != b), "%s %s %s [%" PRId64 ",%" PRId64 ",%" PRId64 "] at %" PRId64 ": %g for %g",
+          k->name, k->dtype, k->isa, s->outer, s->n, s->inner, i, b, a);
+  }
+  CHECK(buffer_guards_hold(&p->got), "%s %s %s: wrote outside", k->name, k->dtype, k->isa);
+}
+
 /* Inputs with the reduced axis last: the bits of inputs that lie as the result does. Returns whether it does the size.
  */
 static int check_turned_(const aclpy_kernel *k, const shape3 *s) {
-  const aclpy_kernel *plain = dense_like(k);
   const size_t bytes = dtype_bytes(k->dtype);
-  const int64_t n = s->n, inner = s->inner, count = s->outer * n * inner, inputs = is_backward(k) ? 2 : 1;
-  const int64_t params[3] = {s->outer, n, inner};
+  const int64_t n = s->n, inner = s->inner, params[3] = {s->outer, n, inner};
   aclpy_kernel_shape shape;
   if (k->plan(params, 3, &shape) != 0) return 0;
-  buffer in[2], turned[2], want = buffer_make((size_t)count * bytes, bytes), got = buffer_make(want.bytes, bytes);
-  for (int64_t j = 0; j < 2; ++j) {
-    in[j] = buffer_make(want.bytes, bytes);
-    turned[j] = buffer_make(want.bytes, bytes);
-  }
-  fill_family(k, s, in, 1.0);
-  /* A column of nothing but -inf, and one with NaN and infinity. */
-  for (int64_t i = 0; i < n; ++i) element_set(k->dtype, in[0].data, i * inner + 2, -INFINITY);
-  element_set(k->dtype, in[0].data, n / 2 * inner + 3, NAN);
-  element_set(k->dtype, in[0].data, n / 2 * inner + 4, INFINITY);
-  for (int64_t j = 0; j < inputs; ++j) {
-    for (int64_t i = 0; i < count; ++i) {
+  places p = places_make_(k, s);
+  for (int64_t j = 0; j <= is_backward(k); ++j) {
+    for (int64_t i = 0; i < s->outer * n * inner; ++i) {
       const int64_t outer = i / (n * inner), row = i / inner % n, column = i % inner;
-      memcpy(turned[j].data + (size_t)((outer * inner + column) * n + row) * bytes, in[j].data + (size_t)i * bytes,
+      memcpy(p.moved[j].data + (size_t)((outer * inner + column) * n + row) * bytes, p.in[j].data + (size_t)i * bytes,
              bytes);
     }
   }
-  aclpy_kernel_args args = {{in[0].data, inputs == 1 ? want.data : in[1].data, want.data}, NULL, params, 0};
-  run_plan(plain, &args, 3, 0);
-  args.addr[0] = turned[0].data;
-  args.addr[1] = inputs == 1 ? got.data : turned[1].data;
-  args.addr[2] = got.data;
-  run_plan(k, &args, 3, 1);
-  for (int64_t i = 0; i < count; ++i) {
-    const double a = element_get(k->dtype, want.data, i), b = element_get(k->dtype, got.data, i);
-    const int same = memcmp(want.data + (size_t)i * bytes, got.data + (size_t)i * bytes, bytes) == 0;
-    CHECK(same || (a != a && b != b), "%s %s %s [%" PRId64 ",%" PRId64 ",%" PRId64 "] at %" PRId64 ": %g for %g",
-          k->name, k->dtype, k->isa, s->outer, n, inner, i, b, a);
-  }
-  CHECK(buffer_guards_hold(&got), "%s %s %s: wrote outside", k->name, k->dtype, k->isa);
-  for (int64_t j = 0; j < 2; ++j) {
-    buffer_free(&in[j]);
-    buffer_free(&turned[j]);
-  }
-  buffer_free(&want);
-  buffer_free(&got);
+  check_places_(k, &p, s, params, 3);
+  places_free_(&p);
   return 1;
 }
 
@@ -135,44 +157,17 @@ static int64_t swapped_at_(int64_t i, int64_t rows, int64_t columns) {
 
 /* Inputs with rows and columns of their planes swapped: the bits of those that lie as the result does. */
 static void check_planes_(const aclpy_kernel *k, const int64_t *params) {
-  const aclpy_kernel *plain = dense_like(k);
   const size_t bytes = dtype_bytes(k->dtype);
-  const int64_t rows = params[2], columns = params[3], n = params[1], inner = rows * columns;
-  const int64_t count = params[0] * n * inner, dense[3] = {params[0], n, inner};
-  const shape3 s = {params[0], n, inner};
-  const int backward = is_backward(k);
-  buffer in[2], swapped[2], want = buffer_make((size_t)count * bytes, bytes), got = buffer_make(want.bytes, bytes);
-  for (int64_t j = 0; j < 2; ++j) {
-    in[j] = buffer_make(want.bytes, bytes);
-    swapped[j] = buffer_make(want.bytes, bytes);
-  }
-  fill_family(k, &s, in, 1.0);
-  /* A column of nothing but -inf, and one with NaN and infinity. */
-  for (int64_t i = 0; i < n; ++i) element_set(k->dtype, in[0].data, i * inner + 2, -INFINITY);
-  element_set(k->dtype, in[0].data, n / 2 * inner + 3, NAN);
-  element_set(k->dtype, in[0].data, n / 2 * inner + inner - 1, INFINITY);
-  for (int64_t j = 0; j <= backward; ++j) {
-    for (int64_t i = 0; i < count; ++i) {
-      memcpy(swapped[j].data + (size_t)swapped_at_(i, rows, columns) * bytes, in[j].data + (size_t)i * bytes, bytes);
+  const int64_t rows = params[2], columns = params[3];
+  const shape3 s = {params[0], params[1], rows * columns};
+  places p = places_make_(k, &s);
+  for (int64_t j = 0; j <= is_backward(k); ++j) {
+    for (int64_t i = 0; i < s.outer * s.n * s.inner; ++i) {
+      memcpy(p.moved[j].data + (size_t)swapped_at_(i, rows, columns) * bytes, p.in[j].data + (size_t)i * bytes, bytes);
     }
   }
-  aclpy_kernel_args args = {{in[0].data, backward ? in[1].data : want.data, want.data}, NULL, dense, 0};
-  run_plan(plain, &args, 3, 0);
-  aclpy_kernel_args turned = {{swapped[0].data, backward ? swapped[1].data : got.data, got.data}, NULL, params, 0};
-  run_plan(k, &turned, 4, 1);
-  for (int64_t i = 0; i < count; ++i) {
-    const double a = element_get(k->dtype, want.data, i), b = element_get(k->dtype, got.data, i);
-    const int same = memcmp(want.data + (size_t)i * bytes, got.data + (size_t)i * bytes, bytes) == 0;
-    CHECK(same || (a != a && b != b), "%s %s %s [%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "] at %" PRId64, k->name,
-          k->dtype, k->isa, params[0], n, rows, columns, i);
-  }
-  CHECK(buffer_guards_hold(&got), "%s %s %s: wrote outside", k->name, k->dtype, k->isa);
-  for (int64_t j = 0; j < 2; ++j) {
-    buffer_free(&in[j]);
-    buffer_free(&swapped[j]);
-  }
-  buffer_free(&want);
-  buffer_free(&got);
+  check_places_(k, &p, &s, params, 4);
+  places_free_(&p);
 }
 
 static void check_swapped_(const aclpy_kernel *k) {

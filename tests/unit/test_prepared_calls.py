@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -276,6 +276,16 @@ def test_it_goes_with_what_it_holds(bench):
     assert [one() for one in watched] == [None, None]
 
 
+def in_threads(work, items):
+    """Calls work(item) in a thread for each, and raises what one of them raised."""
+    pool = ThreadPoolExecutor(len(items))
+    try:
+        for done in [pool.submit(work, item) for item in items]:
+            done.result(PATIENCE_S)
+    finally:
+        pool.shutdown(wait=False)
+
+
 @pytest.mark.parametrize("streams", [1, 4])
 def test_threads_with_their_own_arguments(bench, streams):
     bench.run()
@@ -291,35 +301,20 @@ def test_threads_with_their_own_arguments(bench, streams):
             if not np.allclose(args[DST].numpy(), softmax(VALUES * factor), rtol=1e-5):
                 failures.append(factor)
 
-    threads = [threading.Thread(target=work, args=(factor,)) for factor in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE_S)
+    in_threads(work, range(4))
     assert not failures
-    assert not any(thread.is_alive() for thread in threads)
 
 
 def test_threads_with_the_same_arguments(bench):
     bench.run()
     bench.args[DST].write(np.zeros_like(VALUES))
-    failures = []
 
-    def work():
-        try:
-            for _ in range(500):
-                bench.softmax.execute(bench.stream, bench.args)
-                bench.stream.wait()
-        except onednn.OneDnnError as error:
-            failures.append(error)
+    def work(_):
+        for _ in range(500):
+            bench.softmax.execute(bench.stream, bench.args)
+            bench.stream.wait()
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE_S)
-    assert not failures
-    assert not any(thread.is_alive() for thread in threads)
+    in_threads(work, range(4))
     assert bench.checked == 1
     np.testing.assert_allclose(bench.result(), softmax(VALUES), rtol=1e-5)
 
