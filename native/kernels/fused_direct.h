@@ -244,153 +244,17 @@ ACLPY_INLINE void direct_next_(const aclpy_fused *f, fused_direct *d, int64_t ro
   if (f->streaming && head > 0) direct_part_(f, d, aclpy_min_i64(head, f->g.n));
 }
 
-/* Most folds come to one multiply-add, or one product, with a value or with a row of them; to nothing; or to a
- * function, between products with a value. */
-enum {
-  ACLPY_SINGLE_NOT = 0,
-  ACLPY_SINGLE_NONE,
-  ACLPY_SINGLE_FMA,
-  ACLPY_SINGLE_FMA_EACH,
-  ACLPY_SINGLE_MUL,
-  ACLPY_SINGLE_MUL_EACH,
-  ACLPY_SINGLE_CAP,  /* the smaller of it and a value, behind a product with a value */
-  ACLPY_SINGLE_MANY, /* any */
-  ACLPY_SINGLE_EXP,
-  ACLPY_SINGLE_TANH,
-  ACLPY_SINGLE_GELU_ERF,
-  ACLPY_SINGLE_POW
-};
-
-/* What is to be written of the row whose sum is known, then. */
-typedef struct direct_single {
-  const float *e;
-  unsigned char *y;
-  int64_t to, target; /* bytes of an element of y, and its type */
-  const float *each;
-  v32 factor, alpha, value;
-  v32 before, after;    /* factors before and behind a function */
-  float scale;          /* the first, or 0 */
-  int scales, rescales; /* they are not 1 */
-  int streaming;
-  int far;              /* `each` lies beyond the caches */
-  int firm, tame;       /* see fused_fold.h */
-  aclpy_post_step step; /* the function */
-  const aclpy_post_step *steps;
-  int64_t n_steps;
-  const float *const *far_each; /* operands that lie beyond the caches */
-  int64_t n_far;
-} direct_single;
-
-ACLPY_INLINE int direct_scales_(const aclpy_post_step *step) {
-  return step->code == ACLPY_POST_MUL && step->operand.each == NULL;
-}
-/* Elements of calm rows are at least 2^-102 (fused_fold.h), so powers up to the first are normal numbers. */
-ACLPY_INLINE int direct_function_kind_(direct_single *s) {
-  if (s->step.code == ACLPY_POST_EXP) return ACLPY_SINGLE_EXP;
-  if (s->step.code == ACLPY_POST_TANH) return ACLPY_SINGLE_TANH;
-  if (s->step.code == ACLPY_POST_GELU_ERF) return ACLPY_SINGLE_GELU_ERF;
-  if (s->step.code == ACLPY_POST_POW) {
-    const float size = s->scales ? __builtin_fabsf(s->scale) : 1.0f;
-    const int near = size >= 0x1p-20f && size <= 0x1p20f && s->scale >= 0.0f;
-    return near && __builtin_fabsf(s->step.beta) <= 1.0f ? ACLPY_SINGLE_POW : ACLPY_SINGLE_MANY;
-  }
-  if (s->step.code != ACLPY_POST_MIN || s->step.operand.each != NULL || s->rescales || !s->tame)
-    return ACLPY_SINGLE_MANY;
-  s->value = v32_set1(s->step.operand.value);
-  return ACLPY_SINGLE_CAP;
-}
-
-/* Which of them the row is, and what its quads need. Where results may be no numbers it is none, functions apart. */
-static __attribute__((unused)) int direct_single_make_(const aclpy_fused *f, const fused_direct *d, direct_single *s) {
-  if (d->y == NULL || d->at != 0 || !d->folded) return ACLPY_SINGLE_NOT;
-  const aclpy_post_step *step = d->now, *end = d->now + d->steps_now;
-  memset(s, 0, sizeof *s);
-  s->e = d->e;
-  s->y = d->y;
-  s->to = f->to;
-  s->target = f->post.target;
-  s->factor = v32_set1(d->factor * d->fold.gain);
-  s->streaming = f->streaming;
-  s->far = d->n_far > 0;
-  s->firm = d->fold.firm;
-  s->tame = d->fold.tame;
-  s->steps = d->now;
-  s->n_steps = d->steps_now;
-  s->far_each = d->far;
-  s->n_far = d->n_far;
-  if (step == end) return s->tame ? ACLPY_SINGLE_NONE : ACLPY_SINGLE_MANY;
-  if (step + 1 == end && (step->code == ACLPY_POST_FMA || step->code == ACLPY_POST_MUL)) {
-    const int product = step->code == ACLPY_POST_MUL, each = step->operand.each != NULL;
-    s->each = step->operand.each;
-    s->alpha = v32_set1(step->alpha);
-    s->value = v32_set1(step->operand.value);
-    if (!s->tame) return ACLPY_SINGLE_MANY;
-    return each ? (product ? ACLPY_SINGLE_MUL_EACH : ACLPY_SINGLE_FMA_EACH)
-                : (product ? ACLPY_SINGLE_MUL : ACLPY_SINGLE_FMA);
-  }
-  s->scales = direct_scales_(step);
-  if (s->scales) {
-    s->scale = step->operand.value;
-    s->before = v32_set1(step++->operand.value);
-  }
-  if (step == end) return ACLPY_SINGLE_MANY;
-  s->step = *step++;
-  s->rescales = step < end && direct_scales_(step);
-  if (s->rescales) s->after = v32_set1(step++->operand.value);
-  return step == end ? direct_function_kind_(s) : ACLPY_SINGLE_MANY;
-}
-
-ACLPY_INLINE int direct_has_row_(int kind) { return kind == ACLPY_SINGLE_FMA_EACH || kind == ACLPY_SINGLE_MUL_EACH; }
-
-ACLPY_INLINE void direct_times_(v32 *v, v32 factor) {
-  for (int k = 0; k < 4; ++k) v[k] = v32_mul(v[k], factor);
-}
-/* `calm`: elements are those of calm rows. */
-ACLPY_INLINE void direct_function_(const direct_single *s, v32 *v, int kind, int calm) {
-  if (s->scales) direct_times_(v, s->before);
-  if (kind == ACLPY_SINGLE_EXP) aclpy_function_as_(ACLPY_POST_EXP, &s->step, v);
-  if (kind == ACLPY_SINGLE_TANH) aclpy_function_as_(ACLPY_POST_TANH, &s->step, v);
-  if (kind == ACLPY_SINGLE_GELU_ERF) aclpy_function_as_(ACLPY_POST_GELU_ERF, &s->step, v);
-  if (kind == ACLPY_SINGLE_POW) aclpy_function_power_(&s->step, v, calm);
-  if (s->rescales) direct_times_(v, s->after);
-}
-ACLPY_INLINE void direct_many_(const direct_single *s, v32 *v, int64_t i) {
-  for (const aclpy_post_step *step = s->steps; step < s->steps + s->n_steps; ++step) {
-    if (aclpy_post_is_easy(step->code)) {
-      aclpy_easy_step_(step, v, i, 4);
+/* The row's operations on the quad from element i on. `functions`: some may be. */
+ACLPY_INLINE void direct_steps_(const fused_direct *d, v32 *v, int64_t i, int functions) {
+  for (int64_t s = 0; s < d->steps_now; ++s) {
+    if (functions && !aclpy_post_is_easy(d->now[s].code)) {
+      aclpy_function_step_(&d->now[s], v);
     } else {
-      aclpy_function_step_(step, v);
+      aclpy_easy_step_(&d->now[s], v, i, 4);
     }
   }
-  for (int64_t k = 0; k < s->n_far; ++k) {
-    direct_fetch_operand_(s->far_each[k] + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float));
-  }
-}
-
-/* A row's lines are asked for two quads ahead: with two rows of x and one of exponentials, it is more than the
- * first-level cache holds. */
-enum { ACLPY_DIRECT_AHEAD = 2 * ACLPY_DIRECT_QUAD };
-ACLPY_INLINE void direct_single_apply_(const direct_single *s, v32 *v, int64_t i, int kind, int calm) {
-  if (kind == ACLPY_SINGLE_FMA) {
-    for (int k = 0; k < 4; ++k) v[k] = v32_fma(v[k], s->alpha, s->value);
-  }
-  if (kind == ACLPY_SINGLE_MUL) direct_times_(v, s->value);
-  if (kind >= ACLPY_SINGLE_EXP) direct_function_(s, v, kind, calm);
-  if (kind == ACLPY_SINGLE_CAP) {
-    if (s->scales) direct_times_(v, s->before);
-    for (int k = 0; k < 4; ++k) v[k] = v32_min(v[k], s->value);
-  }
-  if (kind == ACLPY_SINGLE_MANY) direct_many_(s, v, i);
-  if (!direct_has_row_(kind)) return;
-  const float *each = s->each + i;
-  for (uintptr_t at = 0; at < ACLPY_DIRECT_QUAD * sizeof(float); at += 64) {
-    ACLPY_PREFETCH_NEAR((uintptr_t)each + ACLPY_DIRECT_AHEAD * sizeof(float) + at);
-  }
-  if (s->far) direct_fetch_operand_(each, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float));
-  if (kind == ACLPY_SINGLE_FMA_EACH) {
-    for (int k = 0; k < 4; ++k) v[k] = v32_fma(v[k], s->alpha, v32_load(each + k * v32_LANES));
-  } else {
-    for (int k = 0; k < 4; ++k) v[k] = v32_mul(v[k], v32_load(each + k * v32_LANES));
+  for (int64_t k = 0; k < d->n_far; ++k) {
+    direct_fetch_operand_(d->far[k] + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float));
   }
 }
 

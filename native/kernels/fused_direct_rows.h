@@ -47,16 +47,7 @@ ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int log
     for (int k = 0; k < 4; ++k) v[k] = v32_mul(v32_load(d->e + i + k * LANES), factor);
   }
   if (paired && !d->folded) ORDER(v);
-  for (int64_t s = 0; s < d->steps_now; ++s) {
-    if (functions && !aclpy_post_is_easy(d->now[s].code)) {
-      aclpy_function_step_(&d->now[s], v);
-    } else {
-      aclpy_easy_step_(&d->now[s], v, i, 4);
-    }
-  }
-  for (int64_t k = 0; k < d->n_far; ++k) {
-    direct_fetch_operand_(d->far[k] + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float));
-  }
+  direct_steps_(d, v, i, functions);
   if (paired && d->folded) {
     STQ((STORED *)(void *)d->y + i, v, f->streaming, d->fold.tame);
   } else if (way == ACLPY_WAY_CALM && target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T)) {
@@ -130,14 +121,14 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   v32 top_rest = v32_set1(-INFINITY);
   v32_acc rest = t.sum;
   const int able = way == ACLPY_WAY_ANY || (peak->calm && d->calm);
-  direct_single s;
+  fused_single s;
   int kind = ACLPY_SINGLE_NOT;
   int64_t i;
   /* With floats the loop for any operations is no slower, on some processors faster. */
   if (sizeof(STORED) < sizeof(float) && able && !logarithm && target != ACLPY_STAGED)
-    kind = direct_single_make_(f, d, &s);
+    kind = fused_single_make_(f, d, &s);
   if (kind != ACLPY_SINGLE_NOT) {
-    i = d->at = FN(single_run)(&t, n, &s, kind, target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), way);
+    i = d->at = FN(single_run)(f, &t, &s, kind, target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), way);
   } else {
     i = FN(direct_quads)(f, d, &t, logarithm, target, functions, way);
   }

@@ -14,71 +14,75 @@ typedef struct FN(direct_three) {
   v32_acc sum;
 } FN(direct_three);
 
-ACLPY_INLINE void FN(single_quad)(const direct_single *s, int64_t i, int kind, int64_t target, int way) {
+ACLPY_INLINE void FN(single_quad)(const aclpy_fused *f, const fused_single *s, const float *e, unsigned char *y,
+                                  int64_t i, int kind, int64_t target, int way) {
   v32 v[4];
-  for (int k = 0; k < 4; ++k) v[k] = v32_mul(v32_load(s->e + i + k * LANES), s->factor);
-  direct_single_apply_(s, v, i, kind, way != ACLPY_WAY_ANY);
-  unsigned char *y = s->y + i * s->to;
+  for (int k = 0; k < 4; ++k) v[k] = v32_mul(v32_load(e + i + k * LANES), s->factor);
+  fused_single_apply_(s, v, i, kind, way != ACLPY_WAY_ANY);
+  unsigned char *to = y + i * (way == ACLPY_WAY_ANY ? f->to : (int64_t)sizeof(STORED));
   if (way == ACLPY_WAY_PAIRS) {
-    STQ((STORED *)(void *)y, v, s->streaming, kind < ACLPY_SINGLE_MANY || s->tame);
-  } else if (way == ACLPY_WAY_CALM && kind < ACLPY_SINGLE_CAP && s->firm) {
-    STC((STORED *)(void *)y, v, s->streaming, way);
+    STQ((STORED *)(void *)to, v, s->streaming, single_tame_(s, kind) || single_firm_(s, kind));
+  } else if (way == ACLPY_WAY_CALM && single_firm_(s, kind)) {
+    STC((STORED *)(void *)to, v, s->streaming, way);
   } else if (way == ACLPY_WAY_CALM) {
-    STA((STORED *)(void *)y, v, s->streaming);
+    STA((STORED *)(void *)to, v, s->streaming);
   } else {
-    direct_store_(target, y, v, s->streaming, kind < ACLPY_SINGLE_MANY || s->tame);
+    direct_store_(target, to, v, s->streaming, single_tame_(s, kind));
   }
 }
 
 /* Whole quads of both rows; returns where they end. */
-ACLPY_INLINE int64_t FN(single_quads)(FN(direct_three) * t, int64_t n, direct_single s, int kind, int64_t target,
-                                      int way) {
+ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t, fused_single s, int kind,
+                                      int64_t target, int way) {
+  const int64_t n = f->g.n;
+  const float *e = s.d->e;
+  unsigned char *y = s.d->y;
   int64_t i = 0;
   for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
     v32 v[4];
     if (s.streaming) direct_fetch_(t->next + i, t->x + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(STORED));
     TOP_QUAD(&t->top, t->next + i);
     FN(direct_load)(t->x + i, v, way);
-    FN(single_quad)(&s, i, kind, target, way);
+    FN(single_quad)(f, &s, e, y, i, kind, target, way);
     t->sum = FN(direct_exp)(v, t->e + i, t->shift, 0, t->sum, way, way != ACLPY_WAY_ANY);
   }
   return i;
 }
 
 /* Functions of their own, so that registers are shared out for each of these loops alone. */
-#define ACLPY_SINGLE_(name, kind, target, way)                                                   \
-  static __attribute__((noinline, unused)) int64_t FN(name)(FN(direct_three) * given, int64_t n, \
-                                                            const direct_single *s) {            \
-    FN(direct_three) t = *given;                                                                 \
-    const int64_t end = FN(single_quads)(&t, n, *s, kind, target, way);                          \
-    *given = t;                                                                                  \
-    return end;                                                                                  \
+#define ACLPY_SINGLE_(name, kind, target, way)                                                              \
+  static __attribute__((noinline, unused)) int64_t FN(name)(const aclpy_fused *f, FN(direct_three) * given, \
+                                                            const fused_single *s) {                        \
+    FN(direct_three) t = *given;                                                                            \
+    const int64_t end = FN(single_quads)(f, &t, *s, kind, target, way);                                     \
+    *given = t;                                                                                             \
+    return end;                                                                                             \
   }
-#define ACLPY_SINGLES_(name, target, way)                                                            \
-  ACLPY_SINGLE_(name##_none, ACLPY_SINGLE_NONE, target, way)                                         \
-  ACLPY_SINGLE_(name##_fma, ACLPY_SINGLE_FMA, target, way)                                           \
-  ACLPY_SINGLE_(name##_fma_each, ACLPY_SINGLE_FMA_EACH, target, way)                                 \
-  ACLPY_SINGLE_(name##_mul, ACLPY_SINGLE_MUL, target, way)                                           \
-  ACLPY_SINGLE_(name##_mul_each, ACLPY_SINGLE_MUL_EACH, target, way)                                 \
-  ACLPY_SINGLE_(name##_cap, ACLPY_SINGLE_CAP, target, way)                                           \
-  ACLPY_SINGLE_(name##_many, ACLPY_SINGLE_MANY, target, way)                                         \
-  ACLPY_SINGLE_(name##_exp, ACLPY_SINGLE_EXP, target, way)                                           \
-  ACLPY_SINGLE_(name##_tanh, ACLPY_SINGLE_TANH, target, way)                                         \
-  ACLPY_SINGLE_(name##_gelu_erf, ACLPY_SINGLE_GELU_ERF, target, way)                                 \
-  ACLPY_SINGLE_(name##_pow, ACLPY_SINGLE_POW, target, way)                                           \
-  ACLPY_INLINE int64_t FN(name)(FN(direct_three) * t, int64_t n, const direct_single *s, int kind) { \
-    if (kind == ACLPY_SINGLE_FMA) return FN(name##_fma)(t, n, s);                                    \
-    if (kind == ACLPY_SINGLE_FMA_EACH) return FN(name##_fma_each)(t, n, s);                          \
-    if (kind == ACLPY_SINGLE_MUL) return FN(name##_mul)(t, n, s);                                    \
-    if (kind == ACLPY_SINGLE_MUL_EACH) return FN(name##_mul_each)(t, n, s);                          \
-    if (kind == ACLPY_SINGLE_CAP) return FN(name##_cap)(t, n, s);                                    \
-    if (kind == ACLPY_SINGLE_MANY) return FN(name##_many)(t, n, s);                                  \
-    if (kind == ACLPY_SINGLE_EXP) return FN(name##_exp)(t, n, s);                                    \
-    if (kind == ACLPY_SINGLE_TANH) return FN(name##_tanh)(t, n, s);                                  \
-    if (kind == ACLPY_SINGLE_GELU_ERF) return FN(name##_gelu_erf)(t, n, s);                          \
-    return kind == ACLPY_SINGLE_POW ? FN(name##_pow)(t, n, s) : FN(name##_none)(t, n, s);            \
+#define ACLPY_SINGLES_(name, target, way)                                                                      \
+  ACLPY_SINGLE_(name##_none, ACLPY_SINGLE_NONE, target, way)                                                   \
+  ACLPY_SINGLE_(name##_fma, ACLPY_SINGLE_FMA, target, way)                                                     \
+  ACLPY_SINGLE_(name##_fma_each, ACLPY_SINGLE_FMA_EACH, target, way)                                           \
+  ACLPY_SINGLE_(name##_mul, ACLPY_SINGLE_MUL, target, way)                                                     \
+  ACLPY_SINGLE_(name##_mul_each, ACLPY_SINGLE_MUL_EACH, target, way)                                           \
+  ACLPY_SINGLE_(name##_cap, ACLPY_SINGLE_CAP, target, way)                                                     \
+  ACLPY_SINGLE_(name##_many, ACLPY_SINGLE_MANY, target, way)                                                   \
+  ACLPY_SINGLE_(name##_exp, ACLPY_SINGLE_EXP, target, way)                                                     \
+  ACLPY_SINGLE_(name##_tanh, ACLPY_SINGLE_TANH, target, way)                                                   \
+  ACLPY_SINGLE_(name##_gelu_erf, ACLPY_SINGLE_GELU_ERF, target, way)                                           \
+  ACLPY_SINGLE_(name##_pow, ACLPY_SINGLE_POW, target, way)                                                     \
+  ACLPY_INLINE int64_t FN(name)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s, int kind) { \
+    if (kind == ACLPY_SINGLE_FMA) return FN(name##_fma)(f, t, s);                                              \
+    if (kind == ACLPY_SINGLE_FMA_EACH) return FN(name##_fma_each)(f, t, s);                                    \
+    if (kind == ACLPY_SINGLE_MUL) return FN(name##_mul)(f, t, s);                                              \
+    if (kind == ACLPY_SINGLE_MUL_EACH) return FN(name##_mul_each)(f, t, s);                                    \
+    if (kind == ACLPY_SINGLE_CAP) return FN(name##_cap)(f, t, s);                                              \
+    if (kind == ACLPY_SINGLE_MANY) return FN(name##_many)(f, t, s);                                            \
+    if (kind == ACLPY_SINGLE_EXP) return FN(name##_exp)(f, t, s);                                              \
+    if (kind == ACLPY_SINGLE_TANH) return FN(name##_tanh)(f, t, s);                                            \
+    if (kind == ACLPY_SINGLE_GELU_ERF) return FN(name##_gelu_erf)(f, t, s);                                    \
+    return kind == ACLPY_SINGLE_POW ? FN(name##_pow)(f, t, s) : FN(name##_none)(f, t, s);                      \
   }
-ACLPY_SINGLES_(single_other, s->target, ACLPY_WAY_ANY)
+ACLPY_SINGLES_(single_other, f->post.target, ACLPY_WAY_ANY)
 ACLPY_SINGLES_(single_same, ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), ACLPY_WAY_ANY)
 ACLPY_SINGLES_(single_calm, ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), ACLPY_WAY_CALM)
 ACLPY_SINGLES_(single_pairs, ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), ACLPY_WAY_PAIRS)
@@ -86,10 +90,10 @@ ACLPY_SINGLES_(single_pairs, ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), ACLPY_WAY_PA
 #undef ACLPY_SINGLES_
 
 /* `same`: the destination is of the source's type. */
-ACLPY_INLINE int64_t FN(single_run)(FN(direct_three) * t, int64_t n, const direct_single *s, int kind, int same,
-                                    int way) {
-  if (!same) return FN(single_other)(t, n, s, kind);
-  if (way == ACLPY_WAY_CALM) return FN(single_calm)(t, n, s, kind);
-  if (way == ACLPY_WAY_PAIRS) return FN(single_pairs)(t, n, s, kind);
-  return FN(single_same)(t, n, s, kind);
+ACLPY_INLINE int64_t FN(single_run)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s, int kind,
+                                    int same, int way) {
+  if (!same) return FN(single_other)(f, t, s, kind);
+  if (way == ACLPY_WAY_CALM) return FN(single_calm)(f, t, s, kind);
+  if (way == ACLPY_WAY_PAIRS) return FN(single_pairs)(f, t, s, kind);
+  return FN(single_same)(f, t, s, kind);
 }

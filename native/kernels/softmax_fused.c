@@ -6,6 +6,7 @@
  * size. softmax_stats: see fused_stats.h.
  */
 #include "fused_direct.h"
+#include "fused_single.h"
 #include "fused_stats.h"
 
 #define ACLPY_T f32

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What fused_single_rows.h does to the elements of a row, by kinds that have a loop each: most folds come to nothing,
+ * to one multiply-add or one product, with a value or with a row of them, or to a function between products with a
+ * value.
+ */
+#ifndef ACLPY_KERNELS_FUSED_SINGLE_H
+#define ACLPY_KERNELS_FUSED_SINGLE_H
+
+#include "fused_direct.h"
+
+enum {
+  ACLPY_SINGLE_NOT = 0, /* another loop */
+  ACLPY_SINGLE_NONE,
+  ACLPY_SINGLE_FMA,
+  ACLPY_SINGLE_FMA_EACH,
+  ACLPY_SINGLE_MUL,
+  ACLPY_SINGLE_MUL_EACH,
+  ACLPY_SINGLE_MANY, /* any operations */
+  ACLPY_SINGLE_CAP,  /* the smaller of it and a value; from here on between factors */
+  ACLPY_SINGLE_EXP,
+  ACLPY_SINGLE_TANH,
+  ACLPY_SINGLE_GELU_ERF,
+  ACLPY_SINGLE_POW
+};
+
+/* A row whose sum is known, to be written. */
+typedef struct fused_single {
+  const fused_direct *d;
+  aclpy_post_step step;      /* the only one, or the function */
+  v32 factor, alpha, value;  /* of the row; of the step */
+  v32 before, after;         /* factors before and behind a function */
+  int has_before, has_after; /* they are not 1 */
+  int streaming;
+  int far;  /* the step's row of values lies beyond the caches */
+  int firm; /* results are 0 or normal numbers where the row is calm */
+} fused_single;
+
+ACLPY_INLINE int single_is_factor_(const aclpy_post_step *step) {
+  return step->code == ACLPY_POST_MUL && step->operand.each == NULL;
+}
+
+/* Of this size, factors keep what they meet here far from underflow: elements of calm rows are at least 2^-102
+ * (fused_fold.h), so are their powers up to the first, and the values of the functions. */
+ACLPY_INLINE int single_is_moderate_(float factor) { return factor >= 0x1p-10f && factor <= 0x1p10f; }
+
+ACLPY_INLINE int single_function_kind_(const fused_single *s, int moderate) {
+  switch (s->step.code) {
+    case ACLPY_POST_EXP:
+      return ACLPY_SINGLE_EXP;
+    case ACLPY_POST_TANH:
+      return ACLPY_SINGLE_TANH;
+    case ACLPY_POST_GELU_ERF:
+      return ACLPY_SINGLE_GELU_ERF;
+    case ACLPY_POST_POW:
+      return moderate && __builtin_fabsf(s->step.beta) <= 1.0f ? ACLPY_SINGLE_POW : ACLPY_SINGLE_MANY;
+    case ACLPY_POST_MIN:
+      return s->d->fold.tame && s->step.operand.each == NULL ? ACLPY_SINGLE_CAP : ACLPY_SINGLE_MANY;
+    default:
+      return ACLPY_SINGLE_MANY;
+  }
+}
+
+/* One step between two factors, each of which may be missing. */
+ACLPY_INLINE int single_between_(fused_single *s) {
+  const aclpy_post_step *step = s->d->now, *end = step + s->d->steps_now;
+  float before = 1.0f, after = 1.0f;
+  s->has_before = single_is_factor_(step);
+  if (s->has_before) before = step++->operand.value;
+  if (step == end) return ACLPY_SINGLE_MANY;
+  s->step = *step++;
+  s->has_after = step < end && single_is_factor_(step);
+  if (s->has_after) after = step++->operand.value;
+  if (step < end) return ACLPY_SINGLE_MANY;
+  s->before = v32_set1(before);
+  s->after = v32_set1(after);
+  s->value = v32_set1(s->step.operand.value);
+  const int moderate = single_is_moderate_(before) && single_is_moderate_(after);
+  const int power = s->step.code != ACLPY_POST_POW || single_is_moderate_(s->step.alpha);
+  s->firm = moderate && power && (s->step.code != ACLPY_POST_MIN || s->step.operand.value >= 0x1p-60f);
+  return single_function_kind_(s, moderate);
+}
+
+/* Which kind the row of d is, and what its quads need. Not inlined: once a row. */
+static __attribute__((unused, noinline)) int fused_single_make_(const aclpy_fused *f, const fused_direct *d,
+                                                                fused_single *s) {
+  if (d->y == NULL || d->at != 0 || !d->folded) return ACLPY_SINGLE_NOT;
+  s->d = d;
+  s->streaming = f->streaming;
+  s->far = d->n_far > 0;
+  s->firm = d->fold.firm;
+  s->factor = v32_set1(d->factor * d->fold.gain);
+  if (d->steps_now == 0) return d->fold.tame ? ACLPY_SINGLE_NONE : ACLPY_SINGLE_MANY;
+  s->step = d->now[0];
+  const int product = s->step.code == ACLPY_POST_MUL, each = s->step.operand.each != NULL;
+  if (d->steps_now > 1 || (!product && s->step.code != ACLPY_POST_FMA)) return single_between_(s);
+  if (!d->fold.tame) return ACLPY_SINGLE_MANY;
+  s->alpha = v32_set1(s->step.alpha);
+  s->value = v32_set1(s->step.operand.value);
+  if (each) return product ? ACLPY_SINGLE_MUL_EACH : ACLPY_SINGLE_FMA_EACH;
+  return product ? ACLPY_SINGLE_MUL : ACLPY_SINGLE_FMA;
+}
+
+/* Whether results are 0 or normal numbers, those of calm rows, and whether none is a NaN. */
+ACLPY_INLINE int single_firm_(const fused_single *s, int kind) { return kind != ACLPY_SINGLE_MANY && s->firm; }
+ACLPY_INLINE int single_tame_(const fused_single *s, int kind) { return kind < ACLPY_SINGLE_MANY || s->d->fold.tame; }
+
+ACLPY_INLINE void single_times_(v32 *v, v32 factor) {
+  for (int k = 0; k < 4; ++k) v[k] = v32_mul(v[k], factor);
+}
+
+/* A row's lines are asked for two quads ahead: with two rows of x and one of exponentials, it is more than the
+ * first-level cache holds. */
+enum { ACLPY_DIRECT_AHEAD = 2 * ACLPY_DIRECT_QUAD };
+ACLPY_INLINE void single_row_(const fused_single *s, v32 *v, int64_t i, int kind) {
+  const float *each = s->step.operand.each + i;
+  for (uintptr_t at = 0; at < ACLPY_DIRECT_QUAD * sizeof(float); at += 64) {
+    ACLPY_PREFETCH_NEAR((uintptr_t)each + ACLPY_DIRECT_AHEAD * sizeof(float) + at);
+  }
+  if (s->far) direct_fetch_operand_(each, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float));
+  for (int k = 0; k < 4; ++k) {
+    const v32 value = v32_load(each + k * v32_LANES);
+    v[k] = kind == ACLPY_SINGLE_FMA_EACH ? v32_fma(v[k], s->alpha, value) : v32_mul(v[k], value);
+  }
+}
+
+/* `calm`: elements are those of calm rows. */
+ACLPY_INLINE void single_function_(const fused_single *s, v32 *v, int kind, int calm) {
+  if (s->has_before) single_times_(v, s->before);
+  if (kind == ACLPY_SINGLE_EXP) aclpy_function_as_(ACLPY_POST_EXP, &s->step, v);
+  if (kind == ACLPY_SINGLE_TANH) aclpy_function_as_(ACLPY_POST_TANH, &s->step, v);
+  if (kind == ACLPY_SINGLE_GELU_ERF) aclpy_function_as_(ACLPY_POST_GELU_ERF, &s->step, v);
+  if (kind == ACLPY_SINGLE_POW) aclpy_function_power_(&s->step, v, calm);
+  for (int k = 0; k < 4 && kind == ACLPY_SINGLE_CAP; ++k) v[k] = v32_min(v[k], s->value);
+  if (s->has_after) single_times_(v, s->after);
+}
+
+/* The quad from element i on. */
+ACLPY_INLINE void fused_single_apply_(const fused_single *s, v32 *v, int64_t i, int kind, int calm) {
+  for (int k = 0; k < 4 && kind == ACLPY_SINGLE_FMA; ++k) v[k] = v32_fma(v[k], s->alpha, s->value);
+  if (kind == ACLPY_SINGLE_MUL) single_times_(v, s->value);
+  if (kind == ACLPY_SINGLE_FMA_EACH || kind == ACLPY_SINGLE_MUL_EACH) single_row_(s, v, i, kind);
+  if (kind == ACLPY_SINGLE_MANY) direct_steps_(s->d, v, i, 1);
+  if (kind >= ACLPY_SINGLE_CAP) single_function_(s, v, kind, calm);
+}
+
+#endif
