@@ -124,9 +124,9 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   fused_single s;
   int kind = ACLPY_SINGLE_NOT;
   int64_t i;
-  /* With floats the loop for any operations is no slower, on some processors faster. */
-  if (sizeof(STORED) < sizeof(float) && able && !logarithm && target != ACLPY_STAGED)
-    kind = fused_single_make_(f, d, &s);
+  /* From floats to floats the loop for any operations is as fast, on some processors faster. */
+  const int narrow = sizeof(STORED) < sizeof(float) || f->to == 1;
+  if (narrow && able && !logarithm && target != ACLPY_STAGED) kind = fused_single_make_(f, d, &s);
   if (kind != ACLPY_SINGLE_NOT) {
     i = d->at = FN(single_run)(f, &t, &s, kind, target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), way);
   } else {
