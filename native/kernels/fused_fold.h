@@ -35,6 +35,7 @@ typedef struct fold_walk {
   int positive;        /* if known: no sign bit */
   double slope, above; /* roundings allowed for */
   int last;            /* the last step's operand may be scaled */
+  int firm;            /* the first step keeps calm rows far from underflow */
 } fold_walk;
 
 ACLPY_INLINE int fold_sign_(float x) { return (int)(aclpy_f32_bits(x) >> 31); }
@@ -71,6 +72,14 @@ ACLPY_INLINE void fold_back_(fold_walk *w, aclpy_post_step *last) {
   w->gain = 1.0f;
 }
 
+/* Whether the first step, with such an operand, leaves calm rows 0 or normal: their elements are at least e^-60 / n,
+ * about 2^-102 for the longest that are held. A sum is no smaller than the last place of the smaller term, and the
+ * terms are of one size where it is much smaller than they are. */
+ACLPY_INLINE void fold_first_(fold_walk *w, uint32_t least, int product) {
+  const uint32_t enough = product ? 0x35800000u : 0x21800000u; /* 2^-20, 2^-60 */
+  if (w->fold->steps == 0) w->firm = least == 0 || least >= enough;
+}
+
 /* The vectors hold t itself. `lossy`: underflow does not matter. */
 ACLPY_INLINE void fold_flush_(fold_walk *w, int lossy) {
   if (w->gain == 1.0f) return;
@@ -84,36 +93,39 @@ ACLPY_INLINE void fold_flush_(fold_walk *w, int lossy) {
     w->fold->gain = w->gain;
     w->gain = 1.0f;
   } else {
+    fold_first_(w, aclpy_f32_bits(w->gain), 1);
     fold_emit_(w, ACLPY_POST_MUL, 0.0f, w->gain, NULL); /* there is room: what makes a gain was a step */
   }
 }
 
-/* What there is to know of an operand's elements: bits of the largest, whether one has a sign. */
+/* What there is to know of an operand's elements: bits of the largest and of the smallest that is not 0, whether one
+ * has a sign. */
 typedef struct fold_operand {
-  uint32_t size, signs;
+  uint32_t size, least, signs;
 } fold_operand;
-ACLPY_INLINE fold_operand fold_look_(const aclpy_post_step *given, int64_t n) {
-  fold_operand look = {0, 0};
-  if (given->operand.each == NULL) {
-    look.signs = aclpy_f32_bits(given->operand.value);
-    look.size = look.signs & 0x7fffffffu;
+/* Not inlined: see fold_times_. */
+static __attribute__((unused, noinline)) fold_operand fold_look_(const float *row, int64_t n) {
+  uint32_t size = 0, least = UINT32_MAX, signs = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const uint32_t bits = aclpy_f32_bits(row[i]), here = bits & 0x7fffffffu, before = here - 1;
+    size = here > size ? here : size;
+    least = before < least ? before : least; /* of 0, none */
+    signs |= bits;
   }
-  for (int64_t i = 0; i < n && given->operand.each != NULL; ++i) {
-    const uint32_t bits = aclpy_f32_bits(given->operand.each[i]), size = bits & 0x7fffffffu;
-    look.size = size > look.size ? size : look.size;
-    look.signs |= bits;
-  }
+  const fold_operand look = {size, least + 1, signs};
   return look;
 }
 
 /* A sum or product with a row that all rows see, or with one value. */
 ACLPY_INLINE void fold_operand_(fold_walk *w, const aclpy_post_step *given) {
-  const fold_operand look = fold_look_(given, w->n);
+  const int row = given->operand.each != NULL;
+  const fold_operand look = fold_look_(row ? given->operand.each : &given->operand.value, row ? w->n : 1);
   const double size = (double)aclpy_f32_from_bits(look.size);
   const int product = given->code == ACLPY_POST_MUL, known = w->known && look.size <= 0x5d800000u; /* 2^60 */
   const float *each = given->operand.each;
   if (!known || (product && each != NULL && w->taken)) fold_flush_(w, 0);
   const float gain = w->gain;
+  fold_first_(w, look.least, product);
   if (each != NULL && !w->taken) {
     if (w->fold->paired) pairs_bf16(each, w->own, w->n);
     if (!w->fold->paired) memcpy(w->own, each, (size_t)w->n * sizeof *each);
@@ -138,6 +150,7 @@ ACLPY_INLINE void fold_linear_(fold_walk *w, const aclpy_post_step *given) {
   const int usual = fold_moderate_(a) && fold_moderate_(b);
   if (!w->known || !usual) fold_flush_(w, 0);
   if (w->known && fold_power_(a)) {
+    fold_first_(w, aclpy_f32_bits(b) & 0x7fffffffu, 0);
     fold_emit_(w, ACLPY_POST_FMA, w->gain * a, b, NULL);
   } else {
     fold_emit_(w, ACLPY_POST_LINEAR, w->gain * a, 0.0f, NULL)->beta = b;
@@ -192,34 +205,12 @@ ACLPY_INLINE void fold_keep_(fold_walk *w, const aclpy_post_step *given, int fro
   fold_size_(w, 0.0, (double)__builtin_fabsf(a) + (double)__builtin_fabsf(b));
 }
 
-/* Whether all are 0 or of moderate size. Not inlined: see fold_times_. */
-static __attribute__((unused, noinline)) int fold_sized_(const float *row, int64_t n, float least) {
-  int bad = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const float size = __builtin_fabsf(row[i]);
-    bad |= (size != 0.0f && size < least) | !(size <= 0x1p60f);
-  }
-  return !bad;
-}
-
-/* Elements of calm rows are at least e^-60 / n, about 2^-102 for the longest that are held. A sum is no smaller than
- * the last place of the smaller term, and the terms are of one size where it is much smaller than they are. */
-ACLPY_INLINE int fold_firm_(const fused_fold *fold, int64_t n) {
-  const aclpy_post_step *one = fold->step;
-  if (fold->steps == 0) return 1;
-  if (fold->steps > 1 || fold->from[0] >= 0) return 0;
-  if (one->code != ACLPY_POST_FMA && one->code != ACLPY_POST_MUL) return 0;
-  const float least = one->code == ACLPY_POST_FMA ? 0x1p-60f : 0x1p-20f;
-  if (one->operand.each != NULL) return fold_sized_(one->operand.each, n, least);
-  return fold_sized_(&one->operand.value, 1, least);
-}
-
 /* The fold of the given steps; `moves`: the operand differs from row to row. Operands of several elements are rows that
  * all rows see where it is paired. `coarse`: results below 2^-60 count as 0. */
 static __attribute__((unused)) void fused_fold_make_(fused_fold *fold, const aclpy_post_step *given,
                                                      const aclpy_post_operand *const *moves, int64_t steps, int64_t n,
                                                      float *own, int coarse) {
-  fold_walk w = {fold, own, 0, n, 1.0f, 1, 1, 1.0001, 0.0, 0};
+  fold_walk w = {fold, own, 0, n, 1.0f, 1, 1, 1.0001, 0.0, 0, 0};
   fold->steps = 0;
   fold->gain = 1.0f;
   fold->limit = 2.0f;
@@ -242,7 +233,7 @@ static __attribute__((unused)) void fused_fold_make_(fused_fold *fold, const acl
   }
   fold_flush_(&w, coarse);
   fold->tame = w.known && fold_most_(&w) <= 0x1p30;
-  fold->firm = fold->tame && fold_firm_(fold, n);
+  fold->firm = fold->tame && (fold->steps == 0 || (fold->steps == 1 && w.firm));
 }
 
 #endif
