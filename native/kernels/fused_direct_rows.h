@@ -149,10 +149,8 @@ ACLPY_INLINE void FN(direct_run_as)(const aclpy_fused *f, fused_direct *d, int64
                                     int logarithm, int64_t target, int functions, int way) {
   const int64_t n = f->g.n;
   /* Two rows of exponentials in turn; one where rows are whole quads and lines, so that each quad is written before its
-   * place is needed: with four bytes an element, two rows of x and two of exponentials are more than the first-level
-   * cache holds well. */
-  const int in_turn = sizeof(STORED) < sizeof(float) || !direct_whole_(f);
-  const int64_t apart = in_turn ? n : 0;
+   * place is needed: two rows of x and two of exponentials are more than the first-level cache holds well. */
+  const int64_t apart = direct_whole_(f) ? 0 : n;
   const STORED *base = (const STORED *)(const void *)f->x;
   FN(direct_peak) peak = FN(direct_first)(base + begin * n, n);
   for (int64_t row = begin; row < end; ++row) {
