@@ -159,6 +159,7 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
   const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
   double total = 0.0;
   int64_t done = streaming ? aclpy_to_line(out, (int64_t)sizeof(STORED), n) : 0;
+  if (streaming) aclpy_fetch_shared(out + n);
   FN(row_out)(g, y, out, done, sum, logarithm, 0);
   for (int64_t first = 0; first < n; first += ACLPY_BLOCK) {
     const STORED *h = g + pitch[0] + first, *z = y + pitch[1] + first;
@@ -268,7 +269,9 @@ static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args
                          int logarithm) {
   FN(operands) p = FN(operands_of)(geometry, args);
   const int64_t size = (int64_t)sizeof(STORED);
-  if (size == 2 && !aclpy_rows_well(p.out, geometry->pitch[2] * size, geometry->n * size)) p.streaming = 0;
+  const int well = aclpy_rows_well(p.out, geometry->pitch[2] * size, geometry->n * size);
+  if (size == 2 && !well && !aclpy_rows_fair(geometry->n * size, size, 4 * LANES * size, ACLPY_FAIR_BACKWARD))
+    p.streaming = 0;
   if (!p.streaming && geometry->n == 2 * LANES) {
     if (logarithm) FN(rows_pair)(geometry, &p, begin, end, 1);
     if (!logarithm) FN(rows_pair)(geometry, &p, begin, end, 0);

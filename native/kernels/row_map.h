@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Element-wise passes over a row of an instance: y[i] = f(i), streamed past the caches where asked.
  *
- * FULL(i) gives the vector of elements i.., PART(i, m) the same with only the first m lanes read. Streaming needs
- * aligned addresses, so the first elements up to a line are stored normally. Element-wise work has the same bits
- * wherever the vectors begin.
+ * FULL(i) gives the vector of elements i.., PART(i, m) the same with only the first m lanes read. Whole lines only are
+ * streamed: one of which a part is streamed and a part is stored costs a trip to memory, some 300 ns. Element-wise work
+ * has the same bits wherever the vectors begin.
  */
 #ifndef ACLPY_KERNELS_ROW_MAP_H
 #define ACLPY_KERNELS_ROW_MAP_H
@@ -37,13 +37,24 @@ ACLPY_INLINE void aclpy_fetch_soon(const void *p, int64_t bytes) {
  * equal places of their pages, are more than the first-level cache holds well. */
 enum { ACLPY_ROW_LONG_BYTES = 8192 };
 
-/* What may be written past the caches: whole lines, or rows so long that a half written line at their ends is nothing
- * to them. Short rows that do not end at lines cost two to six times as much that way where elements are small. */
+/* Rows whose ends are ends of lines too, or so far apart that the lines they share are nothing to them. */
 ACLPY_INLINE int aclpy_rows_lined(const void *y, int64_t pitch_bytes) {
   return ((uintptr_t)y | (uintptr_t)pitch_bytes) % 64 == 0;
 }
 ACLPY_INLINE int aclpy_rows_well(const void *y, int64_t pitch_bytes, int64_t row_bytes) {
   return aclpy_rows_lined(y, pitch_bytes) || row_bytes >= ACLPY_ROW_LONG_BYTES;
+}
+/* Whether others are worth writing past the caches: a line that two rows share is read and written back for each, which
+ * short rows feel. `least`: bytes of a row times those of an element. Where four vectors are less than a line, none is:
+ * they would leave lines half written. */
+enum { ACLPY_FAIR_FORWARD = 3000, ACLPY_FAIR_BACKWARD = 900 };
+ACLPY_INLINE int aclpy_rows_fair(int64_t row_bytes, int64_t element_bytes, int64_t quad_bytes, int64_t least) {
+  return quad_bytes >= 64 && row_bytes * element_bytes >= least;
+}
+/* The line that a row shares with the next is asked for while the row is being written: stores that are waiting for it
+ * would hold up all behind them. */
+ACLPY_INLINE void aclpy_fetch_shared(const void *end) {
+  if ((uintptr_t)end % 64 != 0) ACLPY_PREFETCH_NEAR((uintptr_t)end);
 }
 
 /* Rows that read one tensor and write one go past the caches from so many bytes on: a last level that is nearly full
@@ -62,14 +73,15 @@ enum { ACLPY_ROW_KEPT = 1024 };
     const int64_t n_ = (n);                                                                         \
     int64_t i_ = 0;                                                                                 \
     if (streaming) {                                                                                \
+      const int64_t line_ = 64 / (int64_t)sizeof(STORED);                                           \
       const int64_t head_ = aclpy_to_line(y_, (int64_t)sizeof(STORED), n_);                         \
+      const int64_t whole_ = head_ + (n_ - head_) / line_ * line_;                                  \
       for (; i_ < head_; i_ += aclpy_min_i64(LANES, head_ - i_)) {                                  \
         STN(y_ + i_, PART(i_, aclpy_min_i64(LANES, head_ - i_)), aclpy_min_i64(LANES, head_ - i_)); \
       }                                                                                             \
-      for (; i_ + LANES <= n_; i_ += LANES) NT(y_ + i_, FULL(i_));                                  \
-    } else {                                                                                        \
-      for (; i_ + LANES <= n_; i_ += LANES) ST(y_ + i_, FULL(i_));                                  \
+      for (; i_ < whole_; i_ += LANES) NT(y_ + i_, FULL(i_));                                       \
     }                                                                                               \
+    for (; i_ + LANES <= n_; i_ += LANES) ST(y_ + i_, FULL(i_));                                    \
     if (i_ < n_) STN(y_ + i_, PART(i_, n_ - i_), n_ - i_);                                          \
   } while (0)
 

@@ -144,6 +144,7 @@ ACLPY_INLINE void FN(pending_write)(FN(pending) * p, int64_t end, int streaming,
 /* Up to the first whole line, so that streaming stores are aligned. */
 ACLPY_INLINE void FN(pending_begin)(FN(pending) * p, int logarithm, int way) {
   if (!p->streaming) return;
+  aclpy_fetch_shared(p->y + p->n);
   FN(pending_write)(p, aclpy_to_line(p->y, (int64_t)sizeof(STORED), p->n), 0, logarithm, way);
 }
 
@@ -339,16 +340,17 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
   const STORED *x = (const STORED *)args->addr[0];
   STORED *y = (STORED *)args->addr[1];
   const int64_t size = (int64_t)sizeof(STORED), moved = aclpy_whole_bytes(args, g->bytes);
-  const int lines = aclpy_rows_lined(y, g->pitch[1] * size), well = aclpy_rows_well(y, g->pitch[1] * size, g->n * size);
-  const int wanted = well ? moved > aclpy_row_stream_bytes() : size > 2 && moved > aclpy_cache_bytes_last_level();
+  const int64_t pitch = g->pitch[1] * size, row = g->n * size, last = aclpy_cache_bytes_last_level();
+  const int lines = aclpy_rows_lined(y, pitch), fair = aclpy_rows_fair(row, size, 4 * LANES * size, ACLPY_FAIR_FORWARD);
+  const int wanted = aclpy_rows_well(y, pitch, row) ? moved > aclpy_row_stream_bytes() : fair && moved > last;
   const int streaming = wanted && args->addr[0] != args->addr[1];
   const int pair = g->n == 2 * LANES && !streaming;
   const int way = CALM_WAY(g->n % (4 * LANES) == 0 && (lines || !streaming));
   if (logarithm && g->n <= ACLPY_ROW_SHORT * LANES) {
     for (int64_t i = begin; i < end; i += v64_LANES) {
-      const int64_t last = aclpy_min_i64(i + v64_LANES, end);
-      if (pair) FN(group_log)(g, x, y, i, last, 2 * LANES, 0);
-      if (!pair) FN(group_log)(g, x, y, i, last, g->n, streaming);
+      const int64_t stop = aclpy_min_i64(i + v64_LANES, end);
+      if (pair) FN(group_log)(g, x, y, i, stop, 2 * LANES, 0);
+      if (!pair) FN(group_log)(g, x, y, i, stop, g->n, streaming);
     }
   } else if (PLAIN && pair) { /* where converting binds, rows that overlap are faster */
     FN(rows_pair)(g, x, y, begin, end);
