@@ -175,6 +175,8 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
       if (!streaming && FN(fetches)) aclpy_fetch_soon(z + i, 4 * LANES * (int64_t)sizeof(STORED));
       if (streaming || first + i > 0) done = FN(out_quad)(g, y, out, done, n, high, low, logarithm, streaming);
     }
+    if (streaming && i < m) aclpy_fetch_near(h + i, (m - i) * (int64_t)sizeof(STORED));
+    if (streaming && i < m) aclpy_fetch_near(z + i, (m - i) * (int64_t)sizeof(STORED));
     total += FN(sums_end)(&s, h, z, i, m, logarithm);
   }
   FN(row_out)(g + done, y + done, out + done, n - done, sum, logarithm, streaming);

@@ -232,6 +232,7 @@ ACLPY_INLINE double FN(rows_step)(const STORED *next, FN(peak) * next_top, const
   if (calm) i = FN(three_rest)(&t, i, n, logarithm, way);
   if (!calm) i = FN(three_rest)(&t, i, n, logarithm, ACLPY_WAY_ANY);
   if (calm && way == ACLPY_WAY_PAIRS) V(acc_order_halves)(&t.sum, ORDER_SUMX);
+  if (before->streaming && i < n) aclpy_fetch_near(next + i, (n - i) * (int64_t)sizeof(STORED));
   for (; i + LANES <= n; i += LANES) {
     others = V(max)(LD(next + i), others);
     t.sum = V(acc_add)(t.sum, FN(exp_at)(x, e, i, t.shift, !logarithm));
