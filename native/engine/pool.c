@@ -25,13 +25,15 @@ enum { SECTIONS_MAX = 16, ALONE_CHUNKS = 4 };
 /* Beside the number of a job's helpers: its caller sleeps, or is about to. */
 enum { PARKED = 1 << 30 };
 /* Nanoseconds. HELP: jobs from here on take helpers that look for one; WAKE: from here on they wake sleeping ones, and
- * smaller jobs do when one follows another within SOON. */
-enum { HELP_NS = 5000, WAKE_NS = 10000, SOON_NS = 50000 };
+ * smaller jobs do when one follows another within SOON; SPARE: less than this of a section is left to its owner. */
+enum { HELP_NS = 5000, WAKE_NS = 10000, SOON_NS = 50000, SPARE_NS = 4000 };
 
 /* A thread begins with the same section of the items in every job of one size, so that tensors used again are found
- * in its own caches, and then helps with the others'. */
+ * in its own caches, and then helps with the others', but not with the last of a section whose owner is there: to bring
+ * lines from one core's caches to another's, and back for the next job, costs more than to wait a moment. */
 struct section_ {
   _Alignas(64) _Atomic int64_t next;
+  atomic_bool owned; /* a thread is there that takes all that others leave */
   int64_t begin, end;
 };
 
@@ -42,6 +44,7 @@ struct job_ {
   const aclpy_kernel_args *args;
   int32_t pass;
   int64_t most_items, least_items; /* of a chunk, which is half of what its section has left, within these */
+  int64_t spare_items;             /* so few are left to a section's owner */
   size_t scratch_bytes;
   int most_helpers;
   bool wakes;
@@ -92,18 +95,27 @@ static bool take_(const struct job_ *job, struct section_ *section, int64_t *beg
   return true;
 }
 
+static bool is_spare_(const struct job_ *job, const struct section_ *section) {
+  return atomic_load_explicit(&section->owned, memory_order_relaxed) &&
+         section->end - atomic_load_explicit(&section->next, memory_order_relaxed) <= job->spare_items;
+}
+
 static void work_(struct job_ *job, int number, void *scratch) {
+  atomic_store_explicit(&job->sections[number % job->n_sections].owned, true, memory_order_relaxed);
   for (int k = 0; k < job->n_sections; k++) {
     struct section_ *section = &job->sections[(number + k) % job->n_sections];
     int64_t begin, end;
-    while (take_(job, section, &begin, &end)) job->run(job->args, job->pass, begin, end, scratch);
+    while ((k == 0 || !is_spare_(job, section)) && take_(job, section, &begin, &end)) {
+      job->run(job->args, job->pass, begin, end, scratch);
+    }
   }
 }
 
 static bool has_work_(struct job_ *job) {
   for (int k = 0; k < job->n_sections; k++) {
     struct section_ *section = &job->sections[k];
-    if (atomic_load_explicit(&section->next, memory_order_relaxed) < section->end) return true;
+    if (atomic_load_explicit(&section->next, memory_order_relaxed) < section->end && !is_spare_(job, section))
+      return true;
   }
   return false;
 }
@@ -288,6 +300,7 @@ static void divide_(struct job_ *job, int64_t items) {
   for (int64_t k = 0; k < sections; k++) {
     int64_t end = begin + (items - begin) / (sections - k);
     atomic_init(&job->sections[k].next, begin);
+    atomic_init(&job->sections[k].owned, false);
     job->sections[k].begin = begin;
     job->sections[k].end = end;
     begin = end;
@@ -347,6 +360,7 @@ bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t p
   job.pass = pass;
   job.most_items = chunk < small ? small : chunk;
   job.least_items = least;
+  job.spare_items = (int64_t)((double)items * (SPARE_NS / cost_ns));
   job.scratch_bytes = (size_t)thread_scratch_bytes;
   job.most_helpers = most < threads - 1 ? (int)most : threads - 1;
   job.wakes = cost_ns >= WAKE_NS;
