@@ -74,16 +74,22 @@ ACLPY_INLINE void FN(sums_order)(FN(sums) * s, int logarithm) {
   }
 }
 
-/* The last vectors of a block, behind whole groups of four, and the sum of it all. */
-ACLPY_INLINE double FN(sums_end)(FN(sums) * s, const STORED *g, const STORED *y, int64_t i, int64_t n, int logarithm) {
+/* The last vectors of a block, behind whole groups of four. */
+ACLPY_INLINE void FN(sums_rest)(FN(sums) * s, const STORED *g, const STORED *y, int64_t i, int64_t n, int logarithm) {
   if (i > 0) FN(sums_order)(s, logarithm);
   if (logarithm) {
     for (; i + LANES <= n; i += LANES) s->terms[0] = V(acc_add)(s->terms[0], LD(g + i));
     if (i < n) s->terms[1] = V(acc_add)(s->terms[1], LDN(g + i, n - i, 0));
-    return V(acc_sum)(s->terms[0], s->terms[1]);
+    return;
   }
   for (; i + LANES <= n; i += LANES) V(products_add)(&s->products, 0, LD(g + i), LD(y + i));
   if (i < n) V(products_add)(&s->products, 1, LDN(g + i, n - i, 0), LDN(y + i, n - i, 0));
+}
+
+/* The sum of the block, its last vectors added. */
+ACLPY_INLINE double FN(sums_end)(FN(sums) * s, const STORED *g, const STORED *y, int64_t i, int64_t n, int logarithm) {
+  FN(sums_rest)(s, g, y, i, n, logarithm);
+  if (logarithm) return V(acc_sum)(s->terms[0], s->terms[1]);
   if (!ACLPY_LIKELY(V(products_hold)(&s->products))) return FN(block_dot)(g, y, n);
   return V(products_total)(&s->products, n < 4 * LANES ? 2 : 4);
 }
@@ -256,16 +262,7 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(opera
               streaming);
 }
 
-/* Rows of two whole vectors: they stay in registers. The bits of rows_run_as. */
-ACLPY_INLINE void FN(rows_pair)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
-                                int logarithm) {
-  const int64_t n = 2 * LANES, *pitch = geometry->pitch;
-  for (int64_t i = begin; i < end; ++i) {
-    const STORED *g = p->g + i * pitch[0], *y = p->y + i * pitch[1];
-    const FN(total) sum = FN(total_of)(FN(row_sum)(g, y, n, logarithm));
-    FN(row_out)(g, y, p->out + i * pitch[2], n, sum, logarithm, 0);
-  }
-}
+#include "backward_short.h"
 
 static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                          int logarithm) {
@@ -274,9 +271,10 @@ static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args
   const int well = aclpy_rows_well(p.out, geometry->pitch[2] * size, geometry->n * size);
   if (size == 2 && !well && !aclpy_rows_fair(geometry->n * size, size, 4 * LANES * size, ACLPY_FAIR_BACKWARD))
     p.streaming = 0;
-  if (!p.streaming && geometry->n == 2 * LANES) {
-    if (logarithm) FN(rows_pair)(geometry, &p, begin, end, 1);
-    if (!logarithm) FN(rows_pair)(geometry, &p, begin, end, 0);
+  if (FN(grouped) ? geometry->n <= ACLPY_ROW_GROUPED * LANES : !p.streaming && geometry->n == 2 * LANES) {
+    if (logarithm) FN(rows_short)(geometry, &p, begin, end, 1, p.streaming);
+    if (!logarithm) FN(rows_short)(geometry, &p, begin, end, 0, p.streaming);
+    if (p.streaming) aclpy_stream_fence();
     return;
   }
   if (logarithm && p.streaming) FN(rows_run_as)(geometry, &p, begin, end, 1, 1);

@@ -63,6 +63,8 @@ ACLPY_INLINE int64_t aclpy_row_stream_bytes(void) { return aclpy_cache_bytes_las
 
 /* Up to so many vectors rows of a logarithm are done in groups. */
 enum { ACLPY_ROW_SHORT = 16 };
+/* The same of gradients. */
+enum { ACLPY_ROW_GROUPED = 4 };
 
 /* Elements of a gradient's rows that are converted only once. */
 enum { ACLPY_ROW_KEPT = 1024 };

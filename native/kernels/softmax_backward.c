@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "../simd/accumulate.h"
+#include "../simd/across.h"
 #include "../simd/math.h"
 #include "../simd/products.h"
 #include "define.h"

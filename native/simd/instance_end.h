@@ -34,6 +34,7 @@
 #undef STNR
 #undef PLAIN
 #undef KEEPS
+#undef GROUPS
 #undef SPLITS
 #undef FN
 #undef ACLPY_T

@@ -60,12 +60,18 @@ ACLPY_INLINE void v32_products_order(v32_products *p, void (*order)(v32 *)) {
 ACLPY_INLINE int v32_products_hold(const v32_products *p) { return !v32_bits_sized(p->seen); }
 /* Of the first `count` chains, where they hold. Their sums less ANCHOR are so many units that float adds them exactly;
  * the rests may be added as they are, they are small. */
-ACLPY_INLINE double v32_products_total(const v32_products *p, int count) {
+ACLPY_INLINE v64 v32_products_lanes(const v32_products *p, int count, v32 *rest) {
   const v32 anchor = v32_set1(ACLPY_ANCHOR);
-  v32 sum = v32_sub(p->sum[0], anchor), rest = p->rest[0];
+  v32 sum = v32_sub(p->sum[0], anchor);
+  *rest = p->rest[0];
   for (int k = 1; k < count; ++k) sum = v32_add(sum, v32_sub(p->sum[k], anchor));
-  for (int k = 1; k < count; ++k) rest = v32_add(rest, p->rest[k]);
-  return v64_hsum(v64_add(v32_widen_low(sum), v32_widen_high(sum))) + (double)v32_hsum(rest);
+  for (int k = 1; k < count; ++k) *rest = v32_add(*rest, p->rest[k]);
+  return v64_add(v32_widen_low(sum), v32_widen_high(sum));
+}
+ACLPY_INLINE double v32_products_total(const v32_products *p, int count) {
+  v32 rest;
+  const v64 sum = v32_products_lanes(p, count, &rest);
+  return v64_hsum(sum) + (double)v32_hsum(rest);
 }
 #else
 typedef struct v32_products {
