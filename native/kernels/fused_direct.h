@@ -151,6 +151,7 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   const int whole = ((uintptr_t)f->y | (uintptr_t)(f->g.n * f->to)) % 64 == 0;
   if (!from || !to || f->rounded || f->g.n < (whole ? ACLPY_DIRECT_QUAD : ACLPY_DIRECT_ROW)) return ACLPY_DIRECT_NOT;
   d->y = NULL;
+  d->calm = 0;
   d->n_ready = 0;
   d->steps = 0;
   d->functions = 0;

@@ -39,9 +39,9 @@ ACLPY_INLINE int single_is_factor_(const aclpy_post_step *step) {
   return step->code == ACLPY_POST_MUL && step->operand.each == NULL;
 }
 
-/* Of this size, factors keep what they meet here far from underflow: elements of calm rows are at least 2^-102
- * (fused_fold.h), so are their powers up to the first, and the values of the functions. */
-ACLPY_INLINE int single_is_moderate_(float factor) { return factor >= 0x1p-10f && factor <= 0x1p10f; }
+/* Three of these, one after the other, keep what they meet here far from underflow: elements of calm rows are at least
+ * 2^-102 (fused_fold.h), so are their powers up to the first, and the values of the functions. */
+ACLPY_INLINE int single_is_moderate_(float factor) { return factor >= 0x1p-4f && factor <= 0x1p10f; }
 
 ACLPY_INLINE int single_function_kind_(const fused_single *s, int moderate) {
   switch (s->step.code) {

@@ -37,10 +37,11 @@ ACLPY_INLINE void aclpy_fetch_soon(const void *p, int64_t bytes) {
  * equal places of their pages, are more than the first-level cache holds well. */
 enum { ACLPY_ROW_LONG_BYTES = 8192 };
 
-/* Rows whose ends are ends of lines too, or so far apart that the lines they share are nothing to them. */
+/* Whether rows of results begin and end with lines, */
 ACLPY_INLINE int aclpy_rows_lined(const void *y, int64_t pitch_bytes) {
   return ((uintptr_t)y | (uintptr_t)pitch_bytes) % 64 == 0;
 }
+/* or are so long that the lines they share are nothing to them. */
 ACLPY_INLINE int aclpy_rows_well(const void *y, int64_t pitch_bytes, int64_t row_bytes) {
   return aclpy_rows_lined(y, pitch_bytes) || row_bytes >= ACLPY_ROW_LONG_BYTES;
 }

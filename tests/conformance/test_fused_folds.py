@@ -183,6 +183,32 @@ def test_functions_have_the_bits_of_the_staged_way(device, stream, isa, shape, o
             assert_same(got, wanted, (program, scale))
 
 
+def test_powers_of_the_least_probabilities(device, stream, isa):
+    """Small factors, one after the other, make calm rows subnormal; bfloat16 has such numbers."""
+    x = np.zeros((64, 4096), ml_dtypes.bfloat16)
+    x[:, 5] = -59
+    least = F(2.0**-10)
+    program = (Eltwise("pow", float(least), 0.999), Binary("mul"))
+    staged = (Eltwise("abs"), Eltwise("abs"))
+    got, wanted = (
+        forward(
+            device,
+            stream,
+            Extras(src_scale=True, post_ops=(*before, *program)),
+            x,
+            "bfloat16",
+            1,
+            **{
+                "src_scale": np.array([least]),
+                f"post_op_{len(before) + 1}_src1": least[None, None],
+            },
+        )["dst"]
+        for before in ((), staged)
+    )
+    assert 0 < wanted[0, 5] < np.finfo(F).tiny
+    assert_same(got, wanted, program)
+
+
 def assert_same(got, wanted, what):
     differ = np.argwhere(bits(got) != bits(wanted))
     assert len(differ) == 0, (what, differ[:4], got[tuple(differ[0])], wanted[tuple(differ[0])])
