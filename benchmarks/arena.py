@@ -69,10 +69,13 @@ class Arena:
     def address(self, slot: int) -> int:
         return self._buffers[slot].ptr
 
-    def view(self, slot: int, dtype: str, shape: tuple[int, ...], layout: Layout) -> View:
-        """A tensor at the start of a slot."""
+    def view(
+        self, slot: int, dtype: str, shape: tuple[int, ...], layout: Layout, offset: int = 0
+    ) -> View:
+        """A tensor `offset` bytes behind the start of a slot."""
         kind = _NUMPY[dtype]
-        if layout.span * kind.itemsize > self.slot_bytes:
+        address = self.address(slot) + offset
+        if offset + layout.span * kind.itemsize > self.slot_bytes:
             raise MemoryError(f"{shape} of {dtype} does not fit the arena")
         tensor = acl.aclCreateTensor(
             shape,
@@ -81,12 +84,12 @@ class Arena:
             0,
             acl.ACL_FORMAT_ND,
             [layout.span],
-            self.address(slot),
+            address,
         )
-        flat = _bytes_at(self.address(slot), layout.span * kind.itemsize).view(kind)
+        flat = _bytes_at(address, layout.span * kind.itemsize).view(kind)
         strides = [stride * kind.itemsize for stride in layout.strides]
         array = np.lib.stride_tricks.as_strided(flat, shape, strides)
-        return View(self.address(slot), dtype, shape, layout, tensor, array)
+        return View(address, dtype, shape, layout, tensor, array)
 
     def fill(self, view: View) -> None:
         """Normal numbers, three wide, into every byte of the span."""
