@@ -236,6 +236,17 @@ static void FN(rows_run_kept)(const aclpy_geometry *geometry, const FN(operands)
 }
 #endif
 
+/* Whether each row is written before the sum of the next is begun: where rows do not share the first-level cache, and
+ * on cores that do best so. There 16-bit rows are bound by their conversions, which the other way hides (bfloat16), or
+ * are while they are in the caches (float16); so are the exponentials of log-softmax but for streams of short rows. */
+ACLPY_INLINE int FN(rows_apart)(const aclpy_geometry *geometry, int logarithm, int streaming) {
+  const int64_t bytes = geometry->n * (int64_t)sizeof(STORED);
+  if (!streaming && (geometry->far || bytes >= ACLPY_ROW_LONG_BYTES)) return 1;
+  if (!geometry->apart) return 0;
+  if (sizeof(STORED) == 2) return KEEPS && streaming && !logarithm;
+  return !logarithm || (streaming && bytes <= ACLPY_ROW_APART_BYTES);
+}
+
 ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
                                   int logarithm, int streaming) {
   const int64_t n = geometry->n, *pitch = geometry->pitch, last = end - 1;
@@ -246,11 +257,12 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(opera
     return;
   }
 #endif
-  if (!streaming && (geometry->far || n * (int64_t)sizeof(STORED) >= ACLPY_ROW_LONG_BYTES)) {
+  if (FN(rows_apart)(geometry, logarithm, streaming)) {
     for (int64_t i = begin; i < end; ++i) {
       const STORED *g = p->g + i * pitch[0], *y = p->y + i * pitch[1];
       const double one = FN(row_sum)(g, y, n, logarithm);
-      FN(row_out)(g, y, p->out + i * pitch[2], n, FN(total_of)(one), logarithm, 0);
+      if (streaming) aclpy_fetch_shared(p->out + i * pitch[2] + n);
+      FN(row_out)(g, y, p->out + i * pitch[2], n, FN(total_of)(one), logarithm, streaming);
     }
     return;
   }

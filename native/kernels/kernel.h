@@ -68,5 +68,10 @@ uint32_t aclpy_isa_mask(const char *limit);
 /* Bytes of the caches of this machine (L2 of one core, our processors' share of the last level); never 0. */
 int64_t aclpy_cache_bytes_l2(void);
 int64_t aclpy_cache_bytes_last_level(void);
+/* Whether a core does best to finish one row before it begins the next: on AMD's family 19h (Zen 3 and 4) lines that
+ * are read and lines that are written past the caches in turn, and software prefetches between, cost a third of the
+ * memory's speed. Tests choose; below 0: as found. */
+int aclpy_core_apart(void);
+void aclpy_core_set_apart(int apart);
 
 #endif

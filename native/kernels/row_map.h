@@ -36,6 +36,8 @@ ACLPY_INLINE void aclpy_fetch_soon(const void *p, int64_t bytes) {
 /* From this length on, rows are done one after the other where nothing is streamed: two of each operand at a time, at
  * equal places of their pages, are more than the first-level cache holds well. */
 enum { ACLPY_ROW_LONG_BYTES = 8192 };
+/* Where rows are best done so, streams of logarithms' gradients are up to this length. */
+enum { ACLPY_ROW_APART_BYTES = 16384 };
 
 /* Whether rows of results begin and end with lines, */
 ACLPY_INLINE int aclpy_rows_lined(const void *y, int64_t pitch_bytes) {

@@ -35,6 +35,7 @@ typedef struct aclpy_geometry {
   int mode;
   int streaming; /* write past the caches */
   int far;       /* the operands lie beyond the second-level caches */
+  int apart;     /* rows are best done one after the other (aclpy_core_apart) */
   int64_t bytes; /* moved by the launch */
   int64_t outer, n, inner;
   int64_t group;   /* real rows in a virtual row */
@@ -94,6 +95,7 @@ ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t bytes, int64_
 ACLPY_INLINE void aclpy_geometry_caches_(aclpy_geometry *g, int64_t bytes) {
   g->streaming = bytes > aclpy_cache_bytes_last_level();
   g->far = bytes > 4 * aclpy_cache_bytes_l2(); /* several cores have one each */
+  g->apart = aclpy_core_apart();
 }
 
 /* Returns 0, or -1 where the parameters make no sense. `held`: tiles a thread holds in scratch at once; `tensors`: how

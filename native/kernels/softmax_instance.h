@@ -66,10 +66,8 @@ static void FN(log_softmax_spaced_run)(const aclpy_kernel_args *args, int32_t pa
 }
 
 static int32_t FN(plan_of)(const aclpy_geometry *g, aclpy_kernel_shape *shape) {
-  /* A part of a larger problem streams, too. As in rows_place: two rows, short ones each from anywhere in its first
-   * line on; long ones that are not converted take one. */
-  const int64_t size = (int64_t)sizeof(REAL), is_long = g->n * size > ACLPY_ROW_LONG_BYTES;
-  const int64_t row = (is_long && PLAIN ? 1 : 2) * (aclpy_round16(g->n) + (is_long ? 0 : 64 / size));
+  /* A part of a larger problem streams, too. As in rows_place. */
+  const int64_t row = (PLAIN ? 1 : 2) * aclpy_round16(g->n);
   const int64_t tiles = aclpy_tiles_held(g, (int64_t)sizeof(REAL));
   const int64_t tile = g->mode == ACLPY_TILES ? tiles * g->rows : g->mode == ACLPY_TILE_CHUNKS ? g->chunk : 0;
   shape->thread_scratch_bytes = ((g->mode == ACLPY_ROWS ? row : 0) + tile * g->stride) * (int64_t)sizeof(REAL);

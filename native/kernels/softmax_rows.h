@@ -246,21 +246,15 @@ ACLPY_INLINE double FN(rows_step)(const STORED *next, FN(peak) * next_top, const
 }
 
 /* Where the exponentials of row `row` wait: in y itself, or in scratch where y is not to be touched twice, streamed
- * past the caches or of a narrower type. There in two rows in turn; in one (each of its places is read before it is
- * written) where results begin at lines or rows are long, for two of them and two of x are more than the first-level
- * cache holds well. Arithmetic binds narrower types, so theirs stay apart. Rows that begin within a line are read from
- * lines on. */
+ * past the caches or of a narrower type. There in one row, each of whose places is read before it is written, for two
+ * of them and two of x are more than the first-level cache holds well. Arithmetic binds narrower types, so theirs lie
+ * in two rows in turn. */
 ACLPY_INLINE REAL *FN(rows_place)(const aclpy_geometry *g, STORED *y, int64_t row, REAL *scratch, int streaming) {
-  const int64_t n = g->n, to = g->pitch[1], size = (int64_t)sizeof(REAL);
 #if PLAIN
-  if (!streaming) return y + row * to;
-  const int whole = n % (4 * LANES) == 0 && ((uintptr_t)y | (uintptr_t)(to * size)) % 64 == 0;
-  if (whole || n * size > ACLPY_ROW_LONG_BYTES) return scratch;
-  const int64_t head = aclpy_to_line(y + row * to, size, n);
-  return scratch + (row & 1) * (aclpy_round16(n) + 64 / size) + (64 / size - head) % (64 / size);
+  return streaming ? scratch : y + row * g->pitch[1];
 #else
-  (void)y, (void)to, (void)size, (void)streaming;
-  return scratch + (row & 1) * aclpy_round16(n);
+  (void)y, (void)streaming;
+  return scratch + (row & 1) * aclpy_round16(g->n);
 #endif
 }
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What this processor's cores are like where that decides the order of a kernel's work. Never its bits.
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "kernel.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+enum { AMD_ZEN_3_AND_4 = 0x19, FAMILY_IS_EXTENDED = 0xf };
+
+static int find_apart_(void) {
+  unsigned most = 0, a = 0, b = 0, c = 0, d = 0;
+  char vendor[12];
+  if (__get_cpuid(0, &most, &b, &c, &d) == 0) return 0;
+  memcpy(vendor, &b, 4);
+  memcpy(vendor + 4, &d, 4);
+  memcpy(vendor + 8, &c, 4);
+  if (memcmp(vendor, "AuthenticAMD", sizeof vendor) != 0 || __get_cpuid(1, &a, &b, &c, &d) == 0) return 0;
+  const unsigned base = a >> 8 & 0xf, extended = a >> 20 & 0xff;
+  return base == FAMILY_IS_EXTENDED && base + extended == AMD_ZEN_3_AND_4;
+}
+#else
+static int find_apart_(void) { return 0; }
+#endif
+
+enum { UNKNOWN = -1 };
+static _Atomic int apart_ = UNKNOWN;
+
+/* Two threads that ask at once store the same answer. */
+int aclpy_core_apart(void) {
+  int apart = atomic_load_explicit(&apart_, memory_order_relaxed);
+  if (apart != UNKNOWN) return apart;
+  apart = find_apart_();
+  atomic_store_explicit(&apart_, apart, memory_order_relaxed);
+  return apart;
+}
+
+void aclpy_core_set_apart(int apart) {
+  atomic_store_explicit(&apart_, apart < 0 ? UNKNOWN : apart, memory_order_relaxed);
+}

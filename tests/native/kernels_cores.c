@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Softmax-family kernels of rows, every dtype and supported ISA, dense and at a pitch: which order suits the core
+ * (aclpy_core_apart) does not change a bit, nor does writing past the caches, nor writing in place.
+ */
+#include "kernels_family.h"
+
+enum { WAYS = 4 };
+
+/* Way `way`: on a core of either kind, as a problem of this size or as a part of one so large that it is streamed. */
+static void run_way_(const aclpy_kernel *k, aclpy_kernel_args *args, int32_t n_params, int way) {
+  args->parts = way & 2 ? INT64_C(1) << 20 : 1;
+  aclpy_core_set_apart(way & 1);
+  run_plan(k, args, n_params, 0);
+  aclpy_core_set_apart(-1);
+}
+
+static void check_cores_(const aclpy_kernel *k, const shape3 *s, int64_t gap) {
+  const size_t bytes = dtype_bytes(k->dtype);
+  const int backward = is_backward(k), pitched = layout_of(k) != NULL;
+  const int64_t pitch = s->n + gap;
+  const shape3 whole = {s->outer, pitch, 1};
+  const int64_t params[5] = {s->outer, s->n, pitched ? pitch : 1, pitch, pitch};
+  const int32_t n_params = pitched ? backward ? 5 : 4 : 3;
+  buffer in[2], out[WAYS];
+  for (int i = 0; i < 2; ++i) in[i] = buffer_make((size_t)(s->outer * pitch) * bytes, bytes);
+  fill_family(k, &whole, in, 1.0);
+  for (int i = 0; i < WAYS; ++i) {
+    out[i] = buffer_make(in[0].bytes, bytes);
+    memset(out[i].data, 0x5a, out[i].bytes);
+    aclpy_kernel_args args = {{in[0].data, backward ? in[1].data : out[i].data, out[i].data}, NULL, params, 0};
+    run_way_(k, &args, n_params, i);
+    CHECK(buffer_guards_hold(&out[i]), "%s %s %s: wrote outside", k->name, k->dtype, k->isa);
+    CHECK(memcmp(out[0].data, out[i].data, out[0].bytes) == 0,
+          "%s %s %s [%" PRId64 ",%" PRId64 "] gap %" PRId64 ": way %d has other bits", k->name, k->dtype, k->isa,
+          s->outer, s->n, gap, i);
+  }
+  aclpy_kernel_args again = {{in[0].data, backward ? in[1].data : in[0].data, in[0].data}, NULL, params, 0};
+  run_way_(k, &again, n_params, WAYS - 1);
+  int same = 1;
+  for (int64_t r = 0; r < s->outer; ++r) {
+    const size_t at = (size_t)(r * pitch) * bytes;
+    same &= memcmp(in[0].data + at, out[0].data + at, (size_t)s->n * bytes) == 0;
+  }
+  CHECK(same, "%s %s %s [%" PRId64 ",%" PRId64 "]: in place differs", k->name, k->dtype, k->isa, s->outer, s->n);
+  for (int i = 0; i < 2; ++i) buffer_free(&in[i]);
+  for (int i = 0; i < WAYS; ++i) buffer_free(&out[i]);
+}
+
+int main(void) {
+  const shape3 shapes[] = {{19, 16, 1},  {9, 33, 1},   {7, 128, 1},  {5, 1000, 1},
+                           {4, 1024, 1}, {4, 2039, 1}, {3, 4096, 1}, {3, 8200, 1}};
+  int done = 0;
+  const aclpy_kernel *k;
+  for (size_t i = 0; (k = aclpy_kernel_at(i)) != NULL; ++i) {
+    const char *layout = is_of_family(k) ? layout_of(k) : "";
+    if (!is_of_family(k) || !isa_bit(k) || (layout != NULL && strcmp(layout, "_pitched") != 0)) continue;
+    for (size_t j = 0; j < sizeof shapes / sizeof shapes[0]; ++j) {
+      check_cores_(k, &shapes[j], 0);
+      if (layout != NULL) check_cores_(k, &shapes[j], 3);
+    }
+    ++done;
+  }
+  CHECK(done >= 32, "only %d kernels", done);
+  return finish("kernels on either kind of core");
+}
