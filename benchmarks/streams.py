@@ -69,9 +69,7 @@ class _Set:
         bench.arena.fill(source)
         self.streams = [bench.device.create_stream() for _ in range(n)]
         step = -(-source.span_bytes // _PAGE) * _PAGE
-        outs = [
-            bench.arena.view(2, "float32", shape, dense, k * step) for k in range(executors)
-        ]
+        outs = [bench.arena.view(2, "float32", shape, dense, k * step) for k in range(executors)]
         self.ours = [
             Ours(bench.device, self.streams[k % n], "Softmax", (source,), -1, out)
             for k, out in enumerate(outs)
