@@ -24,9 +24,9 @@ enum {
 
 /* What streams past is asked for as in the plain kernel: the next row into the second-level cache, for it is read
  * twice, and from there, a moment before its exponentials, into the first; operands, read once, into the first. */
-ACLPY_INLINE void direct_fetch_(const void *next, const void *x, int64_t bytes) {
-  aclpy_fetch(next, bytes);
-  aclpy_fetch_soon(x, bytes);
+ACLPY_INLINE void direct_fetch_(const aclpy_walk *w, const void *next, const void *x, int64_t at, int64_t bytes) {
+  aclpy_walk_fetch(w, next, aclpy_walk_at(w, at), bytes);
+  aclpy_fetch_soon((const void *)((uintptr_t)x + (uintptr_t)at), bytes);
 }
 enum { ACLPY_OPERAND_AHEAD = 16384 /* on cores where fetching between stores is dear: early, and no nearer */ };
 ACLPY_INLINE void direct_fetch_operand_(const void *p, int64_t bytes, int apart) {
@@ -60,6 +60,13 @@ typedef struct fused_direct {
   float shift, factor;
   int calm; /* its quads are (simd/calm.h) */
 } fused_direct;
+
+/* Rows that a turn touches: two of x, one of exponentials, and those of operands. */
+ACLPY_INLINE int64_t direct_rows_touched_(const fused_direct *d) {
+  int64_t rows = 3;
+  for (int64_t k = 0; k < d->steps_now && d->y != NULL; ++k) rows += d->now[k].operand.each != NULL;
+  return rows;
+}
 
 /* Element 0 of what the operand shows a row: of floats, or one value. */
 ACLPY_INLINE void direct_operand_(const aclpy_fused *f, aclpy_post_step *step, const aclpy_post_operand *o,

@@ -97,12 +97,12 @@ ACLPY_INLINE FN(direct_peak) FN(direct_first)(const STORED *x, int64_t n) {
 /* Whole quads; returns where they end. */
 ACLPY_INLINE int64_t FN(direct_quads)(const aclpy_fused *f, fused_direct *d, FN(direct_three) * t, int logarithm,
                                       int64_t target, int functions, int way) {
-  const int64_t n = f->g.n;
+  const int64_t n = f->g.n, size = (int64_t)sizeof(STORED);
   int64_t i = 0;
   for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
     v32 v[4];
-    if (f->streaming) direct_fetch_(t->next + i, t->x + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(STORED));
-    TOP_QUAD(&t->top, t->next + i);
+    if (f->streaming) direct_fetch_(&t->walk, t->next, t->x, i * size, ACLPY_DIRECT_QUAD * size);
+    TOP_QUAD(&t->top, t->next + aclpy_walk_at(&t->walk, i * size) / size);
     /* Before anything is stored: a load that follows a store to the same place of another page waits for it. */
     FN(direct_load)(t->x + i, v, way);
     /* Before the exponentials, for those it reads may lie where the next ones go. */
@@ -117,7 +117,9 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
                                     const STORED *x, float *e, float shift, int logarithm, int64_t target,
                                     int functions, int way) {
   const int64_t n = f->g.n;
-  FN(direct_three) t = {next, x, e, v32_set1(shift), TOP_FIRST(), v32_acc_zero()};
+  const int64_t size = (int64_t)sizeof(STORED);
+  const aclpy_walk walk = aclpy_walk_of(n * size, ACLPY_DIRECT_QUAD * size, direct_rows_touched_(d));
+  FN(direct_three) t = {next, x, e, v32_set1(shift), TOP_FIRST(), v32_acc_zero(), walk};
   v32 top_rest = v32_set1(-INFINITY);
   v32_acc rest = t.sum;
   const int able = way == ACLPY_WAY_ANY || (peak->calm && d->calm);

@@ -12,6 +12,7 @@ typedef struct FN(direct_three) {
   v32 shift;
   TOP top;
   v32_acc sum;
+  aclpy_walk walk; /* of next */
 } FN(direct_three);
 
 ACLPY_INLINE void FN(single_quad)(const aclpy_fused *f, const fused_single *s, const float *e, unsigned char *y,
@@ -34,14 +35,17 @@ ACLPY_INLINE void FN(single_quad)(const aclpy_fused *f, const fused_single *s, c
 /* Whole quads of both rows; returns where they end. */
 ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t, fused_single s, int kind,
                                       int64_t target, int way) {
-  const int64_t n = f->g.n;
+  const int64_t n = f->g.n, size = (int64_t)sizeof(STORED);
+  const int each = kind == ACLPY_SINGLE_FMA_EACH || kind == ACLPY_SINGLE_MUL_EACH;
+  const aclpy_walk forwards = {-1, n * size};
   const float *e = s.d->e;
   unsigned char *y = s.d->y;
   int64_t i = 0;
   for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
     v32 v[4];
-    if (s.streaming) direct_fetch_(t->next + i, t->x + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(STORED));
-    TOP_QUAD(&t->top, t->next + i);
+    const aclpy_walk *walk = each ? &t->walk : &forwards;
+    if (s.streaming) direct_fetch_(walk, t->next, t->x, i * size, ACLPY_DIRECT_QUAD * size);
+    TOP_QUAD(&t->top, t->next + aclpy_walk_at(walk, i * size) / size);
     FN(direct_load)(t->x + i, v, way);
     FN(single_quad)(f, &s, e, y, i, kind, target, way);
     t->sum = FN(direct_exp)(v, t->e + i, t->shift, 0, t->sum, way, way != ACLPY_WAY_ANY);

@@ -33,6 +33,28 @@ ACLPY_INLINE void aclpy_fetch_soon(const void *p, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH_NEAR((uintptr_t)p + (uintptr_t)(ACLPY_SOON_BYTES + at));
 }
 
+/* Which way the maxima of a row are taken while the row before it is worked on. Where a turn touches more than the
+ * first-level cache holds, from the end: the next turn then begins with what this one has read last. */
+enum { ACLPY_TURN_BYTES = 48 * 1024 };
+typedef struct aclpy_walk {
+  int64_t last; /* bytes from a row's beginning to its last quad; -1: from the beginning on */
+  int64_t row;  /* bytes */
+} aclpy_walk;
+/* `rows`: so many are touched in a turn. */
+ACLPY_INLINE aclpy_walk aclpy_walk_of(int64_t row_bytes, int64_t quad_bytes, int64_t rows) {
+  const int back = row_bytes > ACLPY_TURN_BYTES / rows;
+  const aclpy_walk w = {back ? row_bytes / quad_bytes * quad_bytes - quad_bytes : -1, row_bytes};
+  return w;
+}
+/* The quad whose turn it is, `at` being where the others are. */
+ACLPY_INLINE int64_t aclpy_walk_at(const aclpy_walk *w, int64_t at) { return w->last < 0 ? at : w->last - at; }
+/* Asks for what follows the quad at `at` of `next`: backwards, behind the beginning comes the end of the row after. */
+ACLPY_INLINE void aclpy_walk_fetch(const aclpy_walk *w, const void *next, int64_t at, int64_t bytes) {
+  const int64_t back = at - 2 * ACLPY_AHEAD_BYTES;
+  const int64_t wrapped = at < ACLPY_AHEAD_BYTES ? back + 2 * w->row : back;
+  aclpy_fetch((const void *)((uintptr_t)next + (uintptr_t)(w->last < 0 ? at : wrapped)), bytes);
+}
+
 /* From this length on, rows are done one after the other where nothing is streamed: two of each operand at a time, at
  * equal places of their pages, are more than the first-level cache holds well. */
 enum { ACLPY_ROW_LONG_BYTES = 8192 };

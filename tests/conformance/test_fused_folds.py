@@ -22,7 +22,7 @@ ISAS = [
     if lib.aclpy_isa_supported() & bit
 ]
 #: Whole quads of lines, whole lines, and neither.
-SHAPES = [(15, 4096), (14, 192), (15, 2500)]
+SHAPES = [(20, 4096), (14, 192), (15, 2500), (20, 3109)]
 PROGRAMS = [
     (), (Eltwise("relu"),), (Eltwise("relu", 0.5),), (Eltwise("relu", -1.0),),
     (Eltwise("clip", 0.0, 0.5),), (Eltwise("clip", 0.001, 0.5),),
@@ -52,6 +52,15 @@ CASES = [(program, list(ROWS)[k % len(ROWS)]) for k, program in enumerate(PROGRA
 ]
 
 
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Rows follow each other in one launch: what one asks for early, or keeps, the next one uses."""
+    before = lib.aclpy_thread_count()
+    assert lib.aclpy_set_thread_count(1) == 0
+    yield
+    lib.aclpy_set_thread_count(before)
+
+
 @pytest.fixture(params=ISAS)
 def isa(request):
     with settings.override(isa=request.param, fallback="error"):
@@ -60,13 +69,16 @@ def isa(request):
 
 def source(shape, dtype):
     """Rows of like elements, of unlike ones (results underflow), with a large one, special; the
-    last ones are like each other."""
+    last ones are like each other, their largest first, last, and about the last whole quad."""
     rng = np.random.default_rng(5)
     x = rng.normal(size=shape)
     x[1:9:4] *= 40
     x[2::4, 7] = 9
     x[3, 5], x[7, 3], x[7, 4] = np.nan, np.inf, -np.inf
     x[9] = -np.inf
+    n = shape[1]
+    for row in range(10, shape[0]):
+        x[row, (n - 1, 0, n // 64 * 64 - 1)[row % 3]] = 7
     return x.astype(dtype)
 
 
