@@ -54,7 +54,7 @@ CASES = [(program, list(ROWS)[k % len(ROWS)]) for k, program in enumerate(PROGRA
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Rows follow each other in one launch: what one asks for early, or keeps, the next one uses."""
+    """Rows follow each other in one launch: what one asks for or keeps, the next one uses."""
     before = lib.aclpy_thread_count()
     assert lib.aclpy_set_thread_count(1) == 0
     yield
