@@ -156,8 +156,7 @@ int32_t bench_handover(aclpy_handle ctx, aclpy_handle from, aclpy_handle to, acl
   return 0;
 }
 
-/* `count` executions of `m` executors, dealt to n streams in turn (m is a multiple of n), from the first enqueue to the
- * last synchronise. */
+/* `count` executions of `m` executors in turn, dealt to n streams, from the first enqueue to the last synchronise. */
 int64_t bench_spread(uint32_t op, uintptr_t workspace, uint64_t workspace_size, const aclpy_handle* executors,
                      aclpy_handle ctx, const aclpy_handle* streams, int32_t m, int32_t n, int64_t count) {
   const int64_t start = now_();

@@ -23,7 +23,8 @@ enum {
 };
 
 /* What streams past is asked for as in the plain kernel: the next row into the second-level cache, for it is read
- * twice, and from there, a moment before its exponentials, into the first; operands, read once, into the first. */
+ * twice, and from there, a moment before its exponentials, into the first; operands, read once, into the first
+ * (or, where a core wants them early, no nearer than the second). */
 ACLPY_INLINE void direct_fetch_(const aclpy_walk *w, const void *next, const void *x, int64_t at, int64_t bytes) {
   aclpy_walk_fetch(w, next, aclpy_walk_at(w, at), bytes);
   aclpy_fetch_soon((const void *)((uintptr_t)x + (uintptr_t)at), bytes);
@@ -60,13 +61,6 @@ typedef struct fused_direct {
   float shift, factor;
   int calm; /* its quads are (simd/calm.h) */
 } fused_direct;
-
-/* Rows that a turn touches: two of x, one of exponentials, and those of operands. */
-ACLPY_INLINE int64_t direct_rows_touched_(const fused_direct *d) {
-  int64_t rows = 3;
-  for (int64_t k = 0; k < d->steps_now && d->y != NULL; ++k) rows += d->now[k].operand.each != NULL;
-  return rows;
-}
 
 /* Element 0 of what the operand shows a row: of floats, or one value. */
 ACLPY_INLINE void direct_operand_(const aclpy_fused *f, aclpy_post_step *step, const aclpy_post_operand *o,
@@ -129,6 +123,13 @@ enum { ACLPY_DIRECT_NOT = 0, ACLPY_DIRECT_CHEAP, ACLPY_DIRECT_FUNCTIONS, ACLPY_D
 /* Whether rows are whole quads and lines of results. */
 ACLPY_INLINE int direct_whole_(const aclpy_fused *f) {
   return f->g.n % ACLPY_DIRECT_QUAD == 0 && ((uintptr_t)f->y | (uintptr_t)(f->g.n * f->to)) % 64 == 0;
+}
+
+/* What a turn touches: two rows of x, and of floats those of exponentials and operands. */
+ACLPY_INLINE int64_t direct_touched_(const aclpy_fused *f, const fused_direct *d) {
+  int64_t floats = direct_whole_(f) ? 1 : 2;
+  for (int64_t k = 0; d->y != NULL && k < d->steps_now; ++k) floats += d->now[k].operand.each != NULL;
+  return f->g.n * (2 * f->from + floats * (int64_t)sizeof(float));
 }
 
 /* Whether exponentials lie in the order of pairs (simd/quads.h), where that is cheapest: then operands do so, too, and

@@ -36,7 +36,7 @@ ACLPY_INLINE void FN(single_quad)(const aclpy_fused *f, const fused_single *s, c
 ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t, fused_single s, int kind,
                                       int64_t target, int way) {
   const int64_t n = f->g.n, size = (int64_t)sizeof(STORED);
-  const int each = kind == ACLPY_SINGLE_FMA_EACH || kind == ACLPY_SINGLE_MUL_EACH;
+  const int each = kind == ACLPY_SINGLE_FMA_EACH || kind == ACLPY_SINGLE_MUL_EACH || kind == ACLPY_SINGLE_MANY;
   const aclpy_walk forwards = {-1, n * size};
   const float *e = s.d->e;
   unsigned char *y = s.d->y;

@@ -40,9 +40,9 @@ typedef struct aclpy_walk {
   int64_t last; /* bytes from a row's beginning to its last quad; -1: from the beginning on */
   int64_t row;  /* bytes */
 } aclpy_walk;
-/* `rows`: so many are touched in a turn. */
-ACLPY_INLINE aclpy_walk aclpy_walk_of(int64_t row_bytes, int64_t quad_bytes, int64_t rows) {
-  const int back = row_bytes > ACLPY_TURN_BYTES / rows;
+/* `touched`: bytes in a turn. */
+ACLPY_INLINE aclpy_walk aclpy_walk_of(int64_t row_bytes, int64_t quad_bytes, int64_t touched) {
+  const int back = touched > ACLPY_TURN_BYTES && row_bytes >= quad_bytes;
   const aclpy_walk w = {back ? row_bytes / quad_bytes * quad_bytes - quad_bytes : -1, row_bytes};
   return w;
 }

@@ -52,7 +52,7 @@ typedef struct aclpy_geometry {
 
 ACLPY_INLINE int64_t aclpy_round16(int64_t x) { return (x + 15) / 16 * 16; }
 
-/* Two rows of results (forward, in scratch: the second-level cache; of doubles one, which is always as they are stored)
+/* Two rows of results (forward, in scratch: the second-level cache; of doubles, and of floats past the caches, one)
  * or two of two operands (backward, where they are: the last level) stay in cache. */
 ACLPY_INLINE void aclpy_geometry_rows_(aclpy_geometry *g, int64_t real_bytes, int64_t operands) {
   const int64_t forward = real_bytes == 8 ? ACLPY_SCRATCH_MAX : ACLPY_SCRATCH_MAX / 2;

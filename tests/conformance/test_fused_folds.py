@@ -22,7 +22,7 @@ ISAS = [
     if lib.aclpy_isa_supported() & bit
 ]
 #: Whole quads of lines, whole lines, and neither.
-SHAPES = [(20, 4096), (14, 192), (15, 2500), (20, 3109)]
+SHAPES = [(20, 4160), (14, 192), (15, 2500), (20, 3109)]
 PROGRAMS = [
     (), (Eltwise("relu"),), (Eltwise("relu", 0.5),), (Eltwise("relu", -1.0),),
     (Eltwise("clip", 0.0, 0.5),), (Eltwise("clip", 0.001, 0.5),),
@@ -78,7 +78,7 @@ def source(shape, dtype):
     x[9] = -np.inf
     n = shape[1]
     for row in range(10, shape[0]):
-        x[row, (n - 1, 0, n // 64 * 64 - 1)[row % 3]] = 7
+        x[row, (n - 1, 0, n // 64 * 64 - 1)[row % 3]] = 10
     return x.astype(dtype)
 
 

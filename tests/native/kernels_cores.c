@@ -10,7 +10,7 @@ enum { WAYS = 4 };
 static void run_way_(const aclpy_kernel *k, aclpy_kernel_args *args, int32_t n_params, int way) {
   args->parts = way & 2 ? INT64_C(1) << 20 : 1;
   aclpy_core_set_apart(way & 1);
-  run_plan(k, args, n_params, 0);
+  run_plan(k, args, n_params, way != 0);
   aclpy_core_set_apart(-1);
 }
 
@@ -36,12 +36,15 @@ static void check_cores_(const aclpy_kernel *k, const shape3 *s, int64_t gap) {
   }
   aclpy_kernel_args again = {{in[0].data, backward ? in[1].data : in[0].data, in[0].data}, NULL, params, 0};
   run_way_(k, &again, n_params, WAYS - 1);
+  CHECK(buffer_guards_hold(&in[0]), "%s %s %s: wrote outside, in place", k->name, k->dtype, k->isa);
   int same = 1;
   for (int64_t r = 0; r < s->outer; ++r) {
     const size_t at = (size_t)(r * pitch) * bytes;
     same &= memcmp(in[0].data + at, out[0].data + at, (size_t)s->n * bytes) == 0;
+    for (size_t b = at + (size_t)s->n * bytes; b < at + (size_t)pitch * bytes; ++b) same &= out[0].data[b] == 0x5a;
   }
-  CHECK(same, "%s %s %s [%" PRId64 ",%" PRId64 "]: in place differs", k->name, k->dtype, k->isa, s->outer, s->n);
+  CHECK(same, "%s %s %s [%" PRId64 ",%" PRId64 "]: differs in place, or wrote between rows", k->name, k->dtype, k->isa,
+        s->outer, s->n);
   for (int i = 0; i < 2; ++i) buffer_free(&in[i]);
   for (int i = 0; i < WAYS; ++i) buffer_free(&out[i]);
 }
