@@ -18,7 +18,7 @@
 #include "../simd/accumulate.h"
 #include "../simd/across.h"
 #include "../simd/math.h"
-#include "../simd/tops.h"
+#include "../simd/tops_columns.h"
 #include "define.h"
 #include "reduction_plan.h"
 #include "row_map.h"

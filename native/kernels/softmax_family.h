@@ -8,6 +8,7 @@
 #include "tile.h"
 #include "softmax_tiles.h"
 #include "softmax_tile_chunks.h"
+#include "softmax_tiles_again.h"
 #include "transposed.h"
 #include "softmax_transposed.h"
 #include "swapped.h"

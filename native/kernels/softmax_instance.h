@@ -12,7 +12,9 @@ static void FN(forward_rows)(aclpy_geometry *g, const aclpy_kernel_args *args, i
 
 static void FN(forward_tiles)(const aclpy_geometry *g, const aclpy_kernel_args *args, int32_t pass, int64_t begin,
                               int64_t end, void *scratch, int logarithm) {
-  if (g->mode == ACLPY_TILES) FN(tiles_run)(g, args, begin, end, scratch, logarithm);
+  const int again = FN(tiles_again)(g);
+  if (again) FN(tiles_again_run)(g, args, begin, end, scratch, logarithm);
+  if (g->mode == ACLPY_TILES && !again) FN(tiles_run)(g, args, begin, end, scratch, logarithm);
   if (g->mode == ACLPY_TILE_CHUNKS) FN(tile_chunks_run)(g, args, pass, begin, end, scratch, logarithm);
 }
 

@@ -28,6 +28,10 @@
 #undef TOP_QUAD
 #undef TOP_CALM
 #undef TOP_VALUE
+#undef TOPS
+#undef TOPS_FIRST
+#undef TOPS_ROW
+#undef TOPS_VALUES
 #undef ORDER
 #undef ORDER_SUMS
 #undef LDNR
