@@ -16,7 +16,7 @@ ACLPY_INLINE v32_acc FN(direct_exp)(const v32 *x, float *e, v32 shift, int logar
   v32 v[4];
   for (int k = 0; k < 4; ++k) v[k] = v32_sub(x[k], shift);
   if (sizeof(STORED) < sizeof(float)) { /* step by step: float32 gains nothing */
-    v32_exp_quad(v, calm);
+    v32_exp_quad(v, calm ? ACLPY_EXP_NORMAL : ACLPY_EXP_ANY);
   } else {
     for (int k = 0; k < 4; ++k) v[k] = v32_exp_negative(v[k]);
   }

@@ -22,15 +22,19 @@ ACLPY_INLINE VEC FN(row_max_lanes)(const STORED *x, int64_t n) {
 }
 ACLPY_INLINE REAL FN(row_max)(const STORED *x, int64_t n) { return V(hmax)(FN(row_max_lanes)(x, n)); }
 
+/* x <= 0 (or NaN). `keep`: e^x is more than summed. */
+ACLPY_INLINE int FN(exp_results)(int keep) { return keep && !FADES ? ACLPY_EXP_ANY : ACLPY_EXP_SUMMED; }
+ACLPY_INLINE VEC FN(exp_of)(VEC x, int keep) { return V(exp_below)(x, FN(exp_results)(keep)); }
+
 /* e = exp(x - shift) of one vector, stored where `keep`. */
 ACLPY_INLINE VEC FN(exp_at)(const STORED *x, REAL *e, int64_t i, VEC shift, int keep) {
-  const VEC v = V(exp_negative)(V(sub)(LD(x + i), shift));
+  const VEC v = FN(exp_of)(V(sub)(LD(x + i), shift), keep);
   if (keep) V(store)(e + i, v);
   return v;
 }
 
 ACLPY_INLINE VEC FN(exp_rest)(const STORED *x, REAL *e, int64_t i, int64_t n, VEC shift, int keep) {
-  const VEC v = V(exp_negative)(V(sub)(LDN(x + i, n - i, (REAL)-INFINITY), shift));
+  const VEC v = FN(exp_of)(V(sub)(LDN(x + i, n - i, (REAL)-INFINITY), shift), keep);
   if (keep) STNR(e + i, v, n - i);
   return v;
 }
@@ -46,7 +50,7 @@ ACLPY_INLINE void FN(quad_load)(const STORED *x, VEC *v, int way) {
 ACLPY_INLINE V(acc) FN(quad_exp)(const VEC *x, REAL *e, VEC shift, int logarithm, V(acc) s, int way) {
   VEC v[4];
   for (int k = 0; k < 4; ++k) v[k] = V(sub)(x[k], shift);
-  V(exp_quad)(v, way != ACLPY_WAY_ANY);
+  V(exp_quad)(v, way != ACLPY_WAY_ANY ? ACLPY_EXP_NORMAL : FN(exp_results)(!logarithm));
   for (int k = 0; k < 4 && !logarithm; ++k) V(store)(e + k * LANES, v[k]);
   if (way == ACLPY_WAY_PAIRS && !logarithm) return V(acc_add)(s, SUMX(v));
   if (way == ACLPY_WAY_PAIRS) return V(acc_add)(V(acc_add)(s, SUMP(v[0], v[1])), SUMP(v[2], v[3]));
@@ -94,8 +98,8 @@ ACLPY_INLINE void FN(row_offset)(const STORED *x, STORED *y, int64_t n, REAL shi
 /* y = exp(x - shift) * factor */
 ACLPY_INLINE void FN(row_exp_scale)(const STORED *x, STORED *y, int64_t n, REAL shift, REAL factor, int streaming) {
   const VEC m = V(set1)(shift), f = V(set1)(factor);
-#define FULL_(i) V(mul)(V(exp_negative)(V(sub)(LD(x + (i)), m)), f)
-#define PART_(i, k) V(mul)(V(exp_negative)(V(sub)(LDN(x + (i), k, (REAL) - INFINITY), m)), f)
+#define FULL_(i) V(mul)(FN(exp_of)(V(sub)(LD(x + (i)), m), 1), f)
+#define PART_(i, k) V(mul)(FN(exp_of)(V(sub)(LDN(x + (i), k, (REAL) - INFINITY), m), 1), f)
   ACLPY_MAP(y, n, streaming, FULL_, PART_);
 #undef FULL_
 #undef PART_
@@ -299,7 +303,7 @@ ACLPY_INLINE void FN(rows_pair)(const aclpy_geometry *g, const STORED *x, STORED
     STORED *to = y + row * g->pitch[1];
     const VEC a = LD(here), b = LD(here + LANES);
     const VEC shift = V(set1)(V(hmax)(V(max)(a, b)));
-    const VEC d = V(exp_negative)(V(sub)(a, shift)), e = V(exp_negative)(V(sub)(b, shift));
+    const VEC d = FN(exp_of)(V(sub)(a, shift), 1), e = FN(exp_of)(V(sub)(b, shift), 1);
     const V(acc) s = V(acc_add)(V(acc_add)(V(acc_zero)(), d), e);
     const VEC factor = V(set1)((REAL)(1.0 / V(acc_sum)(s, V(acc_zero)())));
     ST(to, V(mul)(d, factor));

@@ -37,9 +37,9 @@ ACLPY_INLINE void FN(swap_rows)(const aclpy_geometry *g, const FN(swap_tile) * h
       if (rows == 2) top[k] = V(max)(FN(swap_ld)(next, g, r + 1, i), top[k]);
     }
     if (here->live) {
-      const VEC a = V(exp_negative)(V(sub)(FN(swap_ld)(here, g, r, i), max[k]));
+      const VEC a = FN(exp_of)(V(sub)(FN(swap_ld)(here, g, r, i), max[k]), 0);
       if (rows == 2) {
-        const VEC b = V(exp_negative)(V(sub)(FN(swap_ld)(here, g, r + 1, i), max[k]));
+        const VEC b = FN(exp_of)(V(sub)(FN(swap_ld)(here, g, r + 1, i), max[k]), 0);
         sum[k] = V(acc_add)(sum[k], V(add)(a, b));
       } else {
         sum[k] = V(acc_add)(sum[k], a);
@@ -116,7 +116,7 @@ ACLPY_INLINE void FN(swap_results)(const STORED *x, STORED *y, const FN(swap_roo
     for (int k = 0; k < 4; ++k) {
       const int64_t at = i + k * LANES;
       const VEC d = V(sub)(LD(x + at), V(load)(room->max + at)), f = V(load)(room->factor + at);
-      v[k] = logarithm ? V(sub)(d, f) : V(mul)(V(exp_negative)(d), f);
+      v[k] = logarithm ? V(sub)(d, f) : V(mul)(FN(exp_of)(d, 1), f);
       QUAD(y + i, v, k, 0);
     }
   }

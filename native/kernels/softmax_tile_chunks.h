@@ -71,9 +71,9 @@ ACLPY_INLINE void FN(chunk_write_run)(const STORED *from, STORED *to, const REAL
 #undef FULL_
 #undef PART_
   } else {
-#define FULL_(i) V(mul)(V(exp_negative)(V(sub)(LD(from + (i)), V(load)(max + (i)))), V(load)(factor + (i)))
+#define FULL_(i) V(mul)(FN(exp_of)(V(sub)(LD(from + (i)), V(load)(max + (i))), 1), V(load)(factor + (i)))
 #define PART_(i, m) \
-  V(mul)(V(exp_negative)(V(sub)(LDN(from + (i), m, 0), LDNR(max + (i), m, 0))), LDNR(factor + (i), m, 0))
+  V(mul)(FN(exp_of)(V(sub)(LDN(from + (i), m, 0), LDNR(max + (i), m, 0)), 1), LDNR(factor + (i), m, 0))
     ACLPY_MAP(to, n, streaming, FULL_, PART_);
 #undef FULL_
 #undef PART_

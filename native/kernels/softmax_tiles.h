@@ -47,14 +47,14 @@ ACLPY_INLINE void FN(tile_exp)(const aclpy_geometry *g, const aclpy_tile *t, REA
       int64_t r = first;
       for (; r + 2 <= last; r += 2) {
         REAL *x = dense + r * g->stride + c, *z = x + g->stride;
-        const VEC a = V(exp_negative)(V(sub)(V(load)(x), max)), b = V(exp_negative)(V(sub)(V(load)(z), max));
+        const VEC a = FN(exp_of)(V(sub)(V(load)(x), max), keep), b = FN(exp_of)(V(sub)(V(load)(z), max), keep);
         if (keep) V(store)(x, a);
         if (keep) V(store)(z, b);
         sum = V(acc_add)(sum, V(add)(a, b));
       }
       if (r < last) {
         REAL *x = dense + r * g->stride + c;
-        const VEC a = V(exp_negative)(V(sub)(V(load)(x), max));
+        const VEC a = FN(exp_of)(V(sub)(V(load)(x), max), keep);
         if (keep) V(store)(x, a);
         sum = V(acc_add)(sum, a);
       }
@@ -196,14 +196,14 @@ ACLPY_INLINE void FN(trio_block)(const aclpy_geometry *g, const FN(tile_trio) * 
     REAL *x = here->dense + r * g->stride + c, *z = x + g->stride;
     for (int k = 0; k < vectors && pair; ++k) {
       const int64_t i = k * LANES;
-      const VEC a = V(exp_negative)(V(sub)(V(load)(x + i), max[k]));
-      const VEC b = V(exp_negative)(V(sub)(V(load)(z + i), max[k]));
+      const VEC a = FN(exp_of)(V(sub)(V(load)(x + i), max[k]), !logarithm);
+      const VEC b = FN(exp_of)(V(sub)(V(load)(z + i), max[k]), !logarithm);
       if (!logarithm) V(store)(x + i, a);
       if (!logarithm) V(store)(z + i, b);
       sum[k] = V(acc_add)(sum[k], V(add)(a, b));
     }
     for (int k = 0; k < vectors && !pair; ++k) {
-      const VEC a = V(exp_negative)(V(sub)(V(load)(x + k * LANES), max[k]));
+      const VEC a = FN(exp_of)(V(sub)(V(load)(x + k * LANES), max[k]), !logarithm);
       if (!logarithm) V(store)(x + k * LANES, a);
       sum[k] = V(acc_add)(sum[k], a);
     }

@@ -136,7 +136,7 @@ ACLPY_INLINE void FN(again_exp)(const FN(again_lines) * l, int64_t r, VEC *v, in
     v[k] = V(sub)(v[k], V(load)(l->max + k * LANES));
     if (logarithm && !PLAIN) V(store)(l->e + r * l->stride + k * LANES, v[k]);
   }
-  V(exp_quad)(v, way != ACLPY_WAY_ANY);
+  V(exp_quad)(v, way != ACLPY_WAY_ANY ? ACLPY_EXP_NORMAL : FN(exp_results)(!logarithm));
   for (int k = 0; k < 4 && !logarithm; ++k) V(store)(l->e + r * l->stride + k * LANES, v[k]);
 }
 
@@ -252,7 +252,7 @@ ACLPY_INLINE VEC FN(again_rest_e)(const aclpy_geometry *g, const FN(again_trio) 
                                   int logarithm) {
   const FN(again_tile) *a = &p->here;
   const VEC v = FN(tile_ld)(a->x + r * g->columns + c, a->t.width - c, (REAL)-INFINITY);
-  const VEC d = V(sub)(v, max), e = V(exp_negative)(d);
+  const VEC d = V(sub)(v, max), e = FN(exp_of)(d, !logarithm);
   if (!logarithm || !PLAIN) V(store)(p->e + r * g->stride + c, logarithm ? d : e);
   return e;
 }

@@ -41,13 +41,14 @@ ACLPY_INLINE V(acc) FN(strip_exp)(FN(strip) * p, REAL *x, int64_t stride, int64_
   V(acc) sum = V(acc_zero)();
   for (; rows >= 2; rows -= 2, x += 2 * stride) {
     aclpy_fetch_some(&p->next, 2 * LANES * (int64_t)sizeof(STORED));
-    const VEC a = V(exp_negative)(V(sub)(V(load)(x), max)), b = V(exp_negative)(V(sub)(V(load)(x + stride), max));
+    const VEC a = FN(exp_of)(V(sub)(V(load)(x), max), keep);
+    const VEC b = FN(exp_of)(V(sub)(V(load)(x + stride), max), keep);
     if (keep) V(store)(x, a);
     if (keep) V(store)(x + stride, b);
     sum = V(acc_add)(sum, V(add)(a, b));
   }
   if (rows > 0) {
-    const VEC a = V(exp_negative)(V(sub)(V(load)(x), max));
+    const VEC a = FN(exp_of)(V(sub)(V(load)(x), max), keep);
     if (keep) V(store)(x, a);
     sum = V(acc_add)(sum, a);
   }
@@ -95,7 +96,7 @@ static __attribute__((noinline)) void FN(strip_square)(const aclpy_geometry *g, 
     const VEC top = V(set1)(p->s->max[c + k]), factor = V(set1)(p->s->factor[c + k]);
     const VEC one = whole ? LD(x + k * g->n) : k < columns ? FN(tile_ld)(x + k * g->n, rows, 0) : V(set1)(0);
     const VEC d = V(sub)(one, top);
-    v[k] = logarithm ? V(sub)(d, factor) : V(mul)(V(exp_negative)(d), factor);
+    v[k] = logarithm ? V(sub)(d, factor) : V(mul)(FN(exp_of)(d, 1), factor);
   }
   V(transpose)(v);
   for (int k = 0; k < LANES; ++k) V(store)(to + k * ACLPY_STRIP_MOST, v[k]);

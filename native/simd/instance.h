@@ -40,6 +40,12 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define ACLPY_KEEPS_bf16 0
 #define ACLPY_KEEPS_f64 0
 
+/* 1 where a subnormal float is 0 once it is stored. */
+#define ACLPY_FADES_f32 0
+#define ACLPY_FADES_f16 1
+#define ACLPY_FADES_bf16 0
+#define ACLPY_FADES_f64 0
+
 /* 1 where the lanes of a sum of products are known (simd/products.h), if products fuse. */
 #define ACLPY_GROUPS_f32 1
 #define ACLPY_GROUPS_f16 1
@@ -91,6 +97,7 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define STNR ACLPY_PASTE2(ACLPY_STNR_, ACLPY_T)
 #define PLAIN ACLPY_PASTE2(ACLPY_PLAIN_, ACLPY_T)
 #define KEEPS ACLPY_PASTE2(ACLPY_KEEPS_, ACLPY_T)
+#define FADES ACLPY_PASTE2(ACLPY_FADES_, ACLPY_T)
 #define GROUPS ACLPY_PASTE2(ACLPY_GROUPS_, ACLPY_T)
 #define SPLITS ACLPY_PASTE2(ACLPY_SPLITS_, ACLPY_T)
 #define FN(name) ACLPY_PASTE3(name, _, ACLPY_T)

@@ -38,6 +38,7 @@
 #undef STNR
 #undef PLAIN
 #undef KEEPS
+#undef FADES
 #undef GROUPS
 #undef SPLITS
 #undef FN

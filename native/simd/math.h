@@ -39,9 +39,16 @@ ACLPY_INLINE v32 v32_exp_near_(v32 r) {
   return r;
 }
 
-/* v = e^v of `count` vectors, four at most. `calm`: v >= -87, so that results are normal numbers. */
-ACLPY_INLINE void v32_exps_(v32 *v, int count, int calm) {
-  const v32 least = v32_set1(-104.0f), magic = v32_set1(0x1.8p23f);
+/* What is known of results, or asked of them: nothing; they are normal numbers (arguments are -87 at least); those
+ * below e^-60 (of doubles e^-600) count for nothing beside others, as in a double sum with a term of 1, and are
+ * anything from 0 to that. So none is subnormal: such a one takes Intel processors 200 cycles, and so does each product
+ * with it. */
+enum { ACLPY_EXP_ANY = 0, ACLPY_EXP_NORMAL, ACLPY_EXP_SUMMED };
+
+/* v = e^v of `count` vectors, four at most. */
+ACLPY_INLINE void v32_exps_(v32 *v, int count, int results) {
+  const int calm = results == ACLPY_EXP_NORMAL;
+  const v32 least = v32_set1(results == ACLPY_EXP_SUMMED ? -60.0f : -104.0f), magic = v32_set1(0x1.8p23f);
   v32 x[4], shifted[4], n[4], r[4];
   ACLPY_EACH_OF_(count) x[k] = ACLPY_SCALES_ABOVE || calm ? v[k] : v32_max(least, v[k]);
   ACLPY_EACH_OF_(count) shifted[k] = v32_fma(x[k], v32_set1(0x1.715476p+0f), magic);
@@ -67,7 +74,7 @@ ACLPY_INLINE void v32_exps_(v32 *v, int count, int calm) {
 #endif
 }
 ACLPY_INLINE v32 v32_exp_core_(v32 x) {
-  v32_exps_(&x, 1, 0);
+  v32_exps_(&x, 1, ACLPY_EXP_ANY);
   return x;
 }
 
@@ -75,16 +82,21 @@ ACLPY_INLINE v32 v32_exp_core_(v32 x) {
 ACLPY_INLINE v32 v32_exp_negative(v32 x) { return v32_exp_core_(x); }
 ACLPY_INLINE v32 v32_exp(v32 x) { return v32_exp_core_(v32_min(v32_set1(89.0f), x)); }
 /* Four vectors of those. Sixteen registers are too few to do them step by step. */
-ACLPY_INLINE void v32_exp_quad(v32 *v, int calm) {
+ACLPY_INLINE void v32_exp_quad(v32 *v, int results) {
   if (ACLPY_ISA_RANK == 3) {
-    v32_exps_(v, 4, calm);
+    v32_exps_(v, 4, results);
   } else {
-    for (int k = 0; k < 4; ++k) v32_exps_(v + k, 1, calm);
+    for (int k = 0; k < 4; ++k) v32_exps_(v + k, 1, results);
   }
 }
+/* x <= 0, of which the result is as said (ACLPY_EXP_ANY ...). */
+ACLPY_INLINE v32 v32_exp_below(v32 x, int results) {
+  v32_exps_(&x, 1, results);
+  return x;
+}
 
-ACLPY_INLINE v64 v64_exp_core_(v64 given) {
-  const v64 least = v64_set1(-746.0);
+ACLPY_INLINE v64 v64_exp_as_(v64 given, int results) {
+  const v64 least = v64_set1(results == ACLPY_EXP_SUMMED ? -600.0 : -746.0);
   const v64 x = ACLPY_SCALES_ABOVE ? given : v64_max(least, given);
   const v64 magic = v64_set1(0x1.8p52);
   const v64 shifted = v64_fma(x, v64_set1(0x1.71547652b82fep+0), magic);
@@ -111,11 +123,11 @@ ACLPY_INLINE v64 v64_exp_core_(v64 given) {
 }
 
 /* x <= 0 (or NaN). */
-ACLPY_INLINE v64 v64_exp_negative(v64 x) { return v64_exp_core_(x); }
-ACLPY_INLINE v64 v64_exp(v64 x) { return v64_exp_core_(v64_min(v64_set1(710.0), x)); }
-ACLPY_INLINE void v64_exp_quad(v64 *v, int calm) {
-  (void)calm;
-  for (int k = 0; k < 4; ++k) v[k] = v64_exp_negative(v[k]);
+ACLPY_INLINE v64 v64_exp_negative(v64 x) { return v64_exp_as_(x, ACLPY_EXP_ANY); }
+ACLPY_INLINE v64 v64_exp_below(v64 x, int results) { return v64_exp_as_(x, results); }
+ACLPY_INLINE v64 v64_exp(v64 x) { return v64_exp_as_(v64_min(v64_set1(710.0), x), ACLPY_EXP_ANY); }
+ACLPY_INLINE void v64_exp_quad(v64 *v, int results) {
+  for (int k = 0; k < 4; ++k) v[k] = v64_exp_as_(v[k], results);
 }
 
 /* x normal and positive, or NaN (which stays). */
