@@ -276,6 +276,28 @@ static void check_kinds_(const aclpy_kernel *k, int64_t n, int64_t parts, int64_
   buffer_free(&out);
 }
 
+/* The same over an axis before the last one: strips of columns (softmax_tiles_again.h) are of a kind each, so that they
+ * go other ways than those of the tile before; tiles of several widths, with columns left over. */
+static void check_tile_kinds_(const aclpy_kernel *k, int64_t n, int64_t inner, int64_t parts, int64_t skip) {
+  enum { OUTER = 7 };
+  const size_t bytes = dtype_bytes(k->dtype);
+  const shape3 shape = {OUTER, n, inner};
+  const int64_t count = OUTER * n * inner, params[3] = {OUTER, n, inner};
+  buffer in = buffer_make((size_t)count * bytes, bytes), out = buffer_make((size_t)count * bytes + 128, bytes);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t outer = i / (n * inner), column = i % inner;
+    const int kind = outer < 3 ? (int)(column / 64 % 2) : (int)((outer * 3 + column / 64 * 5) % 7);
+    element_set(k->dtype, in.data, i, of_kind_(kind, i / inner % n + column % 64 * (kind == 5)));
+  }
+  unsigned char *to = out.data + (-(uintptr_t)out.data & 63u) + bytes * (size_t)skip;
+  aclpy_kernel_args args = {{in.data, to}, NULL, params, parts};
+  run_plan(k, &args, 3, 0);
+  check_against_float_(k, &shape, &in, to);
+  CHECK(buffer_guards_hold(&out), "%s %s %s n=%" PRId64 ": wrote outside", k->name, k->dtype, k->isa, n);
+  buffer_free(&in);
+  buffer_free(&out);
+}
+
 static void check_plan_refusals_(const aclpy_kernel *k) {
   aclpy_kernel_shape shape;
   const int64_t negative[3] = {2, -1, 3}, huge[3] = {INT64_MAX / 2, 3, 5};
@@ -307,6 +329,12 @@ int main(void) {
     check_plan_refusals_(k);
     for (int64_t n = 192; n <= 576 && !is_backward(k) && dtype_bytes(k->dtype) == 2; n += few ? 192 : 64) {
       for (int way = 0; way < 4; ++way) check_kinds_(k, n + (way == 3 ? 5 : 0), way & 1 ? 1 << 30 : 1, way / 2);
+    }
+    const int64_t wide_tiles[][2] = {{71, 256}, {64, 200}, {101, 600}};
+    for (size_t s = few ? 2 : 0; s < 3 && !is_backward(k) && dtype_bytes(k->dtype) == 2; ++s) {
+      for (int way = 0; way < 4; ++way) {
+        check_tile_kinds_(k, wide_tiles[s][0], wide_tiles[s][1], way & 1 ? 1 << 30 : 1, way / 2);
+      }
     }
     if (!is_backward(k)) {
       for (int64_t n = 1; n < 70; n += few ? 17 : n < 20 ? 1 : 13) {
