@@ -4,8 +4,10 @@
 The vector work of a kernel is counted, not estimated: it runs one instruction at a time (with the
 processor's trap flag set) on a small tensor with the same rows. A slot is the work of one 32-byte
 vector unit for one cycle, so 64-byte instructions count twice; loads and stores are not counted.
-The peak is measured with independent multiply-adds and additions. x86-64 and Linux only; elsewhere
-only bytes count.
+Conversions and their like take more on most processors: how many slots is measured on this one,
+beside multiply-adds, and rounded to whole steps of 64 bytes (native/work_kinds.h). The peak is
+measured with independent multiply-adds and additions. x86-64 and Linux only; elsewhere only bytes
+count.
 
 Where what is dense in the inputs is not dense in the result, squares must be turned: the least of
 the ways that we know loads 16 bytes of lines to their places and zips what is within them. Only
@@ -38,6 +40,19 @@ _ELEMENTS = 1 << 14
 _LEAST_ROWS = 8
 _PEAK_TURNS = 200_000
 _PEAK_TRIALS = 15
+_KIND_TURNS = 50_000
+_STEP_SLOTS = 2  # of 64 bytes
+# In the order of native/work_kinds.h.
+_KINDS = (
+    "half to float",
+    "half to float, from memory",
+    "float to half",
+    "float to double",
+    "float to double, from memory",
+    "floats to bfloat16",
+    "scale by powers of two",
+    "permute words",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +71,7 @@ class Bounds:
     program: Path | None
     peak: float  # slots a nanosecond of one core
     missing: str = ""
+    kinds: dict[str, int] = field(default_factory=dict)  # slots of instructions of several steps
     _known: dict[tuple[object, ...], Work | None] = field(default_factory=dict)
 
     @classmethod
@@ -63,13 +79,14 @@ class Bounds:
         if os.uname().machine not in {"x86_64", "AMD64"}:
             return cls(None, 0.0, "instructions are counted on x86-64 only")
         try:
-            peak = compile_shared("peak_loop", folder).bench_peak
+            loops = compile_shared("peak_loop", folder)
             program = compile_linked("count_steps", folder)
         except BuildError as error:
             return cls(None, 0.0, str(error))
-        peak.restype = ctypes.c_double
-        peak.argtypes = [ctypes.c_int64]
-        return cls(program, max(peak(_PEAK_TURNS) for _ in range(_PEAK_TRIALS)))
+        loops.bench_peak.restype = ctypes.c_double
+        loops.bench_peak.argtypes = [ctypes.c_int64]
+        peak = max(loops.bench_peak(_PEAK_TURNS) for _ in range(_PEAK_TRIALS))
+        return cls(program, peak, kinds=_slots_of_kinds(loops, peak))
 
     def work(self, cell: Cell) -> Work | None:
         """Of the cell's kernel on contiguous memory; None when it cannot be counted."""
@@ -102,10 +119,29 @@ class Bounds:
             self.missing = f"counting ended with status {done.returncode}"
             return None
         elements = shape[0] * shape[1] * shape[2]
-        return Work(*(int(word) / elements for word in done.stdout.split()))
+        counted = [int(word) for word in done.stdout.split()]
+        several = counted[-len(_KINDS) :]
+        more = sum(
+            count * max(0, slots - _STEP_SLOTS)
+            for count, slots in zip(several, self.kinds.values(), strict=True)
+        )
+        instructions, slots, moves = counted[: -len(_KINDS)]
+        return Work(instructions / elements, (slots + more) / elements, moves / elements)
 
     def record(self) -> dict[str, Any]:
-        return {"peak_slots_per_ns": self.peak, "missing": self.missing}
+        return {"peak_slots_per_ns": self.peak, "missing": self.missing, "slots": self.kinds}
+
+
+def _slots_of_kinds(loops: ctypes.CDLL, peak: float) -> dict[str, int]:
+    """Of one 64-byte instruction of each kind; 0 where this machine has none of it."""
+    slots = loops.bench_slots
+    slots.restype = ctypes.c_double
+    slots.argtypes = [ctypes.c_int, ctypes.c_int64, ctypes.c_double]
+    found = {}
+    for kind, name in enumerate(_KINDS):
+        least = min(slots(kind, _KIND_TURNS, peak) for _ in range(_PEAK_TRIALS))
+        found[name] = _STEP_SLOTS * round(least / _STEP_SLOTS)
+    return found
 
 
 def turning_slots(cell: Cell) -> float:

@@ -3,7 +3,8 @@
  * every instruction ends in a signal, whose handler looks at the next one (x86-64, Linux).
  *
  *   count_steps <kernel> <dtype> <isa> <inputs> <outer> <n> <inner>
- * prints: all instructions, vector arithmetic as slots of 32 bytes, vector moves; start-up excluded.
+ * prints: all instructions, vector arithmetic as slots of 32 bytes, vector moves, then how many there were of each kind
+ * of work_kinds.h, which many processors do in more than one step; start-up excluded.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -14,11 +15,13 @@
 #include <ucontext.h>
 
 #include "kernel.h"
+#include "work_kinds.h"
 
 typedef struct counts {
   int64_t all;
   int64_t slots; /* vector arithmetic: 1 for up to 32 bytes, 2 for 64 */
   int64_t moves; /* vector loads, stores and copies */
+  int64_t kinds[WORK_KINDS];
 } counts;
 
 static size_t item_bytes_(const char *dtype) {
@@ -51,15 +54,28 @@ static int is_move_(unsigned map, unsigned char opcode) {
   return map == 1 && memchr(moves, opcode, sizeof moves) != NULL;
 }
 
+/* The kind of 64-byte arithmetic with this opcode, -1: another; `modrm` tells whether its operand lies in memory. */
+static int kind_(unsigned map, unsigned char opcode, unsigned char modrm) {
+  const int memory = modrm < 0xc0;
+  if (map == 2 && opcode == 0x13) return memory ? WORK_HALF_TO_FLOAT_MEMORY : WORK_HALF_TO_FLOAT;
+  if (map == 3 && opcode == 0x1d && !memory) return WORK_FLOAT_TO_HALF;
+  if (map == 1 && opcode == 0x5a) return memory ? WORK_FLOAT_TO_DOUBLE_MEMORY : WORK_FLOAT_TO_DOUBLE;
+  if (map == 2 && opcode == 0x72) return WORK_FLOATS_TO_BFLOAT;
+  if (map == 2 && opcode == 0x2c) return WORK_SCALE;
+  return map == 2 && opcode == 0x8d ? WORK_PERMUTE_WORDS : -1;
+}
+
 static void classify_(uint64_t word, counts *total) {
   const unsigned char *byte = (const unsigned char *)&word;
   unsigned map = 0, wide = 0;
   unsigned char opcode = 0;
+  int kind = -1;
   total->all++;
   if (byte[0] == 0x62) { /* EVEX: 62 P0 P1 P2 opcode */
     map = byte[1] & 7u;
     wide = (byte[3] >> 5 & 3u) == 2;
     opcode = byte[4];
+    if (wide) kind = kind_(map, opcode, byte[5]);
   } else if (byte[0] == 0xc5) { /* VEX, two bytes */
     map = 1;
     opcode = byte[2];
@@ -74,6 +90,7 @@ static void classify_(uint64_t word, counts *total) {
     total->moves++;
   else
     total->slots += wide ? 2 : 1;
+  if (kind >= 0) total->kinds[kind]++;
 }
 
 static counts total_;
@@ -119,6 +136,8 @@ int main(int argc, char **argv) {
   trap_from_here_();
   for (int32_t pass = 0; pass < shape.passes; pass++) kernel->run(&args, pass, 0, shape.items[pass], own);
   counting_ = 0;
-  printf("%" PRId64 " %" PRId64 " %" PRId64 "\n", total_.all, total_.slots, total_.moves);
+  printf("%" PRId64 " %" PRId64 " %" PRId64, total_.all, total_.slots, total_.moves);
+  for (int k = 0; k < WORK_KINDS; k++) printf(" %" PRId64, total_.kinds[k]);
+  printf("\n");
   return 0;
 }

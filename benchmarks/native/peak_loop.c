@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What one core of this machine does at most: vector arithmetic, in slots of 32 bytes a nanosecond. */
+ * What one core of this machine does at most: vector arithmetic, in slots of 32 bytes a nanosecond; and how many slots
+ * the instructions of work_kinds.h take. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <time.h>
+
+#include "work_kinds.h"
 
 #if defined(__AVX512F__)
 enum { LANES = 16, SLOTS = 2 };
@@ -41,3 +44,65 @@ double bench_peak(int64_t turns) {
   sink = total[0];
   return took > 0 ? (double)(turns * OPERATIONS * SLOTS) / (double)took : 0.0;
 }
+
+#if defined(__AVX512F__)
+/* Multiply-adds of eight chains and four instructions between them that nothing waits for, so that only their share of
+ * the ports counts. `text` works on zmm30 and writes zmm31. */
+#define BESIDE(text)                                                                  \
+  for (int64_t turn = 0; turn < turns; turn++) {                                      \
+    CHAINS(FMA)                                                                       \
+    __asm__ volatile(text "\n" text "\n" text "\n" text ::[at] "r"(memory) : "xmm31"); \
+  }                                                                                   \
+  break
+#define FMA(i) __asm__ volatile("vfmadd213ps %1, %1, %0" : "+v"(chain##i) : "v"(factor));
+#define CHAIN(i) vector chain##i = factor;
+enum { MULTIPLY_ADDS = 8, BETWEEN = 4 };
+
+/* Nanoseconds for so many turns. */
+static double beside_(int kind, int64_t turns, const void *memory) {
+  const vector factor = (vector){0} + 0.5f;
+  CHAINS(CHAIN)
+  __asm__ volatile("vpxord %%zmm30, %%zmm30, %%zmm30" ::: "xmm30");
+  const int64_t start = now_();
+  switch (kind) {
+    case WORK_HALF_TO_FLOAT:
+      BESIDE("vcvtph2ps %%ymm30, %%zmm31");
+    case WORK_HALF_TO_FLOAT_MEMORY:
+      BESIDE("vcvtph2ps (%[at]), %%zmm31");
+    case WORK_FLOAT_TO_HALF:
+      BESIDE("vcvtps2ph $8, %%zmm30, %%ymm31");
+    case WORK_FLOAT_TO_DOUBLE:
+      BESIDE("vcvtps2pd %%ymm30, %%zmm31");
+    case WORK_FLOAT_TO_DOUBLE_MEMORY:
+      BESIDE("vcvtps2pd (%[at]), %%zmm31");
+#if defined(__AVX512BF16__)
+    case WORK_FLOATS_TO_BFLOAT:
+      BESIDE("vcvtne2ps2bf16 %%zmm30, %%zmm30, %%zmm31");
+#endif
+    case WORK_SCALE:
+      BESIDE("vscalefps %%zmm30, %%zmm30, %%zmm31");
+#if defined(__AVX512BW__)
+    case WORK_PERMUTE_WORDS:
+      BESIDE("vpermw %%zmm30, %%zmm30, %%zmm31");
+#endif
+    default:
+      return 0.0;
+  }
+  const int64_t took = now_() - start;
+  __asm__ volatile("" ::"v"(chain0), "v"(chain1), "v"(chain2), "v"(chain3), "v"(chain4), "v"(chain5), "v"(chain6),
+                   "v"(chain7));
+  return (double)took;
+}
+
+/* Slots of one instruction of that kind, given the core's `peak`; 0 where this machine has none. */
+double bench_slots(int kind, int64_t turns, double peak) {
+  static const char memory[64] __attribute__((aligned(64)));
+  const double each = beside_(kind, turns, memory) * peak / (double)turns;
+  return each > 0.0 ? (each - MULTIPLY_ADDS * SLOTS) / BETWEEN : 0.0;
+}
+#else
+double bench_slots(int kind, int64_t turns, double peak) {
+  (void)kind, (void)turns, (void)peak;
+  return 0.0;
+}
+#endif
