@@ -22,6 +22,54 @@ ACLPY_INLINE FN(partials) FN(partials_at)(const aclpy_geometry *g, unsigned char
   return p;
 }
 
+/* Maxima of a chunk's columns, whole strips of four vectors; the way that each strip's exponentials take (calm.h). */
+static __attribute__((noinline)) void FN(chunk_maxima)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x,
+                                                       REAL *max, unsigned char *ways) {
+  enum { STRIPS = ACLPY_TILE_MAX / (4 * LANES) };
+  const int64_t rows = t->rows, width = t->width, pitch = g->columns;
+  const int64_t ahead = aclpy_fetch_ahead(g, (int64_t)sizeof(STORED));
+  const int calm = CALM_WAY(0) == ACLPY_WAY_CALM ? ACLPY_WAY_CALM : ACLPY_WAY_ANY;
+  TOPS tops[STRIPS];
+  for (int k = 0; k < STRIPS; ++k) tops[k] = TOPS_FIRST();
+  for (int64_t r = 0; r < rows; ++r, x += pitch) {
+    if (ahead > 0) aclpy_fetch_row(x + ahead, width * (int64_t)sizeof(STORED));
+    for (int64_t c = 0; c < width; c += 4 * LANES) TOPS_ROW(&tops[c / (4 * LANES)], x + c);
+  }
+  for (int64_t c = 0; c < width; c += 4 * LANES) {
+    VEC most[4];
+    ways[c / (4 * LANES)] = (unsigned char)(TOPS_VALUES(&tops[c / (4 * LANES)], most, ACLPY_WAY_ANY) ? calm : 0);
+    for (int k = 0; k < 4; ++k) V(store)(max + c + k * LANES, most[k]);
+  }
+}
+
+/* Sums of the exponentials of one strip; as in tile_exp. */
+ACLPY_INLINE void FN(chunk_strip)(const STORED *x, int64_t pitch, int64_t rows, const REAL *max, double *sums,
+                                  int way) {
+  const int results = way != ACLPY_WAY_ANY ? ACLPY_EXP_NORMAL : ACLPY_EXP_SUMMED;
+  for (int64_t r = 0; r < rows; r += 2, x += 2 * pitch) {
+    VEC a[4], b[4];
+    FN(quad_load)(x, a, way);
+    for (int k = 0; k < 4; ++k) a[k] = V(sub)(a[k], V(load)(max + k * LANES));
+    V(exp_quad)(a, results);
+    if (r + 1 < rows) {
+      FN(quad_load)(x + pitch, b, way);
+      for (int k = 0; k < 4; ++k) b[k] = V(sub)(b[k], V(load)(max + k * LANES));
+      V(exp_quad)(b, results);
+      for (int k = 0; k < 4; ++k) a[k] = V(add)(a[k], b[k]);
+    }
+    for (int k = 0; k < 4; ++k) V(acc_store)(sums + k * LANES, V(acc_add)(V(acc_load)(sums + k * LANES), a[k]));
+  }
+}
+static __attribute__((noinline)) void FN(chunk_sums)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x,
+                                                     FN(columns) * s, const unsigned char *ways) {
+  memset(s->sum, 0, (size_t)g->stride * sizeof s->sum[0]);
+  for (int64_t c = 0; c < t->width; c += 4 * LANES) {
+    const int calm = CALM_WAY(0) == ACLPY_WAY_CALM && ways[c / (4 * LANES)] != ACLPY_WAY_ANY;
+    if (calm) FN(chunk_strip)(x + c, g->columns, t->rows, s->max + c, s->sum + c, ACLPY_WAY_CALM);
+    if (!calm) FN(chunk_strip)(x + c, g->columns, t->rows, s->max + c, s->sum + c, ACLPY_WAY_ANY);
+  }
+}
+
 static void FN(tile_chunks_reduce)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                                    REAL *scratch) {
   FN(columns) s;
@@ -29,11 +77,16 @@ static void FN(tile_chunks_reduce)(const aclpy_geometry *g, const aclpy_kernel_a
   for (int64_t i = begin; i < end; ++i) {
     const aclpy_tile t = aclpy_tile_of(g, i, 1);
     const int64_t at = (t.outer * g->chunks + t.chunk) * g->inner + t.real;
-    FN(tile_load)(g, &t, (const STORED *)args->addr[0] + t.offset, scratch, s.max);
+    const STORED *x = (const STORED *)args->addr[0] + t.offset;
+    const int whole = g->group == 1 && t.width % (4 * LANES) == 0;
+    unsigned char ways[ACLPY_TILE_MAX / (4 * LANES)];
+    if (whole) FN(chunk_maxima)(g, &t, x, s.max, ways);
+    if (!whole) FN(tile_load)(g, &t, x, scratch, s.max);
     memcpy(p.max + at, s.max, (size_t)t.reals * sizeof(REAL));
     /* A column of only -inf sums to 0, relative to anything. */
-    for (int64_t c = 0; c < g->stride; ++c) s.max[c] = s.max[c] == (REAL)-INFINITY ? 0 : s.max[c];
-    FN(tile_exp)(g, &t, scratch, &s, 0);
+    for (int64_t c = 0; c < (whole ? t.width : g->stride); ++c) s.max[c] = s.max[c] == (REAL)-INFINITY ? 0 : s.max[c];
+    if (whole) FN(chunk_sums)(g, &t, x, &s, ways);
+    if (!whole) FN(tile_exp)(g, &t, scratch, &s, 0);
     memcpy(p.sum + at, s.sum, (size_t)t.reals * sizeof(double));
   }
 }
