@@ -133,6 +133,32 @@ ACLPY_INLINE void FN(chunk_write_run)(const STORED *from, STORED *to, const REAL
   }
 }
 
+/* Results of whole strips of four vectors, which are dense and, where they are streamed, whole lines. */
+ACLPY_INLINE void FN(chunk_write_strips)(aclpy_geometry g, aclpy_tile t, const STORED *x, STORED *y,
+                                         const FN(columns) * s, int logarithm, int streaming) {
+  for (int64_t r = 0; r < t.rows; ++r, x += g.columns, y += g.out.row) {
+    for (int64_t c = 0; c < t.width; c += 4 * LANES) {
+      VEC v[4];
+      FN(quad_load)(x + c, v, ACLPY_WAY_CALM);
+      for (int k = 0; k < 4; ++k) v[k] = V(sub)(v[k], V(load)(s->max + c + k * LANES));
+      if (!logarithm) V(exp_quad)(v, FN(exp_results)(1));
+      for (int k = 0; k < 4; ++k) {
+        const VEC f = V(load)(s->factor + c + k * LANES);
+        v[k] = logarithm ? V(sub)(v[k], f) : V(mul)(v[k], f);
+        QUAD(y + c, v, k, streaming);
+      }
+    }
+  }
+}
+static __attribute__((noinline)) void FN(chunk_write_exp)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x,
+                                                          STORED *y, const FN(columns) * s, int streaming) {
+  FN(chunk_write_strips)(*g, *t, x, y, s, 0, streaming);
+}
+static __attribute__((noinline)) void FN(chunk_write_log)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x,
+                                                          STORED *y, const FN(columns) * s, int streaming) {
+  FN(chunk_write_strips)(*g, *t, x, y, s, 1, streaming);
+}
+
 ACLPY_INLINE void FN(tile_chunk_write)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x, STORED *y,
                                        const FN(columns) * s, int logarithm, int streaming) {
   for (int64_t r = 0; r < t->rows; ++r) {
@@ -158,7 +184,12 @@ static void FN(tile_chunks_write)(const aclpy_geometry *g, const aclpy_kernel_ar
       memcpy(s.factor + k * t.reals, p.factor + at, (size_t)t.reals * sizeof(REAL));
     }
     const STORED *x = (const STORED *)args->addr[0] + t.offset;
-    FN(tile_chunk_write)(g, &t, x, (STORED *)args->addr[1] + t.to, &s, logarithm, streaming);
+    STORED *y = (STORED *)args->addr[1] + t.to;
+    const int by_rows = aclpy_tiles_by_rows(g, y, 4 * LANES, (int64_t)sizeof(STORED), streaming);
+    const int whole = g->group == 1 && t.width % (4 * LANES) == 0 && !by_rows;
+    if (whole && logarithm) FN(chunk_write_log)(g, &t, x, y + t.column, &s, streaming);
+    if (whole && !logarithm) FN(chunk_write_exp)(g, &t, x, y + t.column, &s, streaming);
+    if (!whole) FN(tile_chunk_write)(g, &t, x, y, &s, logarithm, streaming);
   }
   if (streaming) aclpy_stream_fence();
 }
