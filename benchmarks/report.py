@@ -85,7 +85,8 @@ def _machine(results: dict[str, Any]) -> list[str]:
         lines.append(f"Bounds by bytes only: {bounds['missing']}.")
     else:
         lines.append(f"Vector peak of one core: {bounds['peak_slots_per_ns']:.1f} slots a ns.")
-        several = [f"{name} {slots}" for name, slots in bounds["slots"].items() if slots > 0]
+        slots = bounds.get("slots", {})
+        several = [f"{name} {count}" for name, count in slots.items() if count > 0]
         lines[-1] += f" Slots of an instruction: {', '.join(several)}." if several else ""
     lines += [_rates(facts["rates"])] if "rates" in facts else []
     limits = results.get("limits")

@@ -7,7 +7,7 @@
 enum {
   WORK_HALF_TO_FLOAT = 0, /* vcvtph2ps, from a register */
   WORK_HALF_TO_FLOAT_MEMORY,
-  WORK_FLOAT_TO_HALF, /* vcvtps2ph */
+  WORK_FLOAT_TO_HALF, /* vcvtps2ph, to a register */
   WORK_FLOAT_TO_DOUBLE,
   WORK_FLOAT_TO_DOUBLE_MEMORY,
   WORK_FLOATS_TO_BFLOAT, /* vcvtne2ps2bf16 */

@@ -40,7 +40,7 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define ACLPY_KEEPS_bf16 0
 #define ACLPY_KEEPS_f64 0
 
-/* 1 where a subnormal float is 0 once it is stored. */
+/* 1 where e^-60 times a factor of at most 1 is 0 once it is stored. */
 #define ACLPY_FADES_f32 0
 #define ACLPY_FADES_f16 1
 #define ACLPY_FADES_bf16 0

@@ -4,9 +4,9 @@
  * exp: n = round(x / ln 2), r = x - n ln 2 with ln 2 in two parts where products round
  * (the first part short enough for n * part to be exact),
  * a polynomial of least largest relative error on |r| <= ln(2)/2 (Remez; 2e-9 and 4e-18), then one scaling by 2^n.
- * The arguments are clamped to where the result is already 0 or infinite, or such results left out
- * (ACLPY_SCALES_ABOVE); NaN passes through. log: m * 2^e with m in [sqrt(1/2), sqrt(2)), s = (m - 1) / (m + 1), the odd
- * series of 2 atanh(s).
+ * The arguments are clamped to where the result is already 0 or infinite (or as little as asked for), or such results
+ * left out (ACLPY_SCALES_ABOVE); NaN passes through. log: m * 2^e with m in [sqrt(1/2), sqrt(2)), s = (m - 1) / (m +
+ * 1), the odd series of 2 atanh(s).
  */
 #ifndef ACLPY_SIMD_MATH_H
 #define ACLPY_SIMD_MATH_H
@@ -40,9 +40,9 @@ ACLPY_INLINE v32 v32_exp_near_(v32 r) {
 }
 
 /* What is known of results, or asked of them: nothing; they are normal numbers (arguments are -87 at least); those
- * below e^-60 (of doubles e^-600) count for nothing beside others, as in a double sum with a term of 1, and are
- * anything from 0 to that. So none is subnormal: such a one takes Intel processors 200 cycles, and so does each product
- * with it. */
+ * below e^-60 (of doubles e^-600) count for nothing beside others, but for the last bit of a double sum with a term of
+ * 1, and are anything from 0 to that. So none is subnormal: such a one takes Intel processors 200 cycles, and so does
+ * each product with it. */
 enum { ACLPY_EXP_ANY = 0, ACLPY_EXP_NORMAL, ACLPY_EXP_SUMMED };
 
 /* v = e^v of `count` vectors, four at most. */
