@@ -47,13 +47,15 @@ ACLPY_INLINE top_words aclpy_top_first_(void) {
   const top_words top = {_mm512_set1_epi16(-0x8000), _mm512_set1_epi16(-1), _mm512_setzero_si512()};
   return top;
 }
+/* 32 of them. */
+ACLPY_INLINE void aclpy_top_words_(top_words *top, const uint16_t *p) {
+  const __m512i raw = _mm512_loadu_si512(p);
+  top->most = _mm512_max_epi16(top->most, raw);
+  top->least = _mm512_min_epu16(top->least, raw);
+  top->far = _mm512_max_epu16(top->far, raw);
+}
 ACLPY_INLINE void aclpy_top_quad_(top_words *top, const uint16_t *p) {
-  for (int k = 0; k < 2; ++k) {
-    const __m512i raw = _mm512_loadu_si512(p + 2 * k * v32_LANES);
-    top->most = _mm512_max_epi16(top->most, raw);
-    top->least = _mm512_min_epu16(top->least, raw);
-    top->far = _mm512_max_epu16(top->far, raw);
-  }
+  for (int k = 0; k < 2; ++k) aclpy_top_words_(top, p + 2 * k * v32_LANES);
 }
 /* The least of unsigned words. */
 ACLPY_INLINE uint16_t aclpy_least_word_(__m512i v) {

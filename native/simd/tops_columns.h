@@ -11,48 +11,36 @@
 
 #include "tops.h"
 
-#define ACLPY_TOPS_(t, stored, vec, real)                                                        \
-  typedef struct tops_##t {                                                                      \
-    vec v[4];                                                                                    \
-  } tops_##t;                                                                                    \
-  ACLPY_INLINE tops_##t tops_first_##t(void) {                                                   \
-    const vec low = vec##_set1(-(real)__builtin_inff());                                         \
-    const tops_##t tops = {{low, low, low, low}};                                                \
-    return tops;                                                                                 \
-  }                                                                                              \
-  ACLPY_INLINE void tops_row_##t(tops_##t *tops, const stored *p) {                              \
-    for (int k = 0; k < 4; ++k) tops->v[k] = vec##_max(ld_##t(p + k * vec##_LANES), tops->v[k]); \
-  }                                                                                              \
-  ACLPY_INLINE int tops_values_##t(const tops_##t *tops, vec *most, int way) {                   \
-    (void)way;                                                                                   \
-    for (int k = 0; k < 4; ++k) most[k] = tops->v[k];                                            \
-    return 0;                                                                                    \
+/* Lanes of floats and doubles are columns in tops.h, too. */
+#define ACLPY_TOPS_(t, stored, vec)                                                          \
+  typedef top_##t tops_##t;                                                                  \
+  ACLPY_INLINE tops_##t tops_first_##t(void) { return top_first_##t(); }                     \
+  ACLPY_INLINE void tops_row_##t(tops_##t *tops, const stored *p) { top_quad_##t(tops, p); } \
+  ACLPY_INLINE int tops_values_##t(const tops_##t *tops, vec *most, int way) {               \
+    (void)way;                                                                               \
+    most[0] = tops->a, most[1] = tops->b, most[2] = tops->c, most[3] = tops->d;              \
+    return 0;                                                                                \
   }
-ACLPY_TOPS_(f32, float, v32, float)
-ACLPY_TOPS_(f64, double, v64, double)
+ACLPY_TOPS_(f32, float, v32)
+ACLPY_TOPS_(f64, double, v64)
 #if ACLPY_ISA_RANK == 3
 typedef struct tops_words {
-  __m512i most[2], least[2], far[2];
+  top_words half[2];
 } tops_words;
 typedef tops_words tops_f16, tops_bf16;
 ACLPY_INLINE tops_words aclpy_tops_first_(void) {
-  const __m512i most = _mm512_set1_epi16(-0x8000), least = _mm512_set1_epi16(-1), far = _mm512_setzero_si512();
-  const tops_words tops = {{most, most}, {least, least}, {far, far}};
+  const tops_words tops = {{aclpy_top_first_(), aclpy_top_first_()}};
   return tops;
 }
 ACLPY_INLINE void aclpy_tops_row_(tops_words *tops, const uint16_t *p) {
-  for (int k = 0; k < 2; ++k) {
-    const __m512i raw = _mm512_loadu_si512(p + 2 * k * v32_LANES);
-    tops->most[k] = _mm512_max_epi16(tops->most[k], raw);
-    tops->least[k] = _mm512_min_epu16(tops->least[k], raw);
-    tops->far[k] = _mm512_max_epu16(tops->far[k], raw);
-  }
+  for (int k = 0; k < 2; ++k) aclpy_top_words_(&tops->half[k], p + 2 * k * v32_LANES);
 }
 /* The largest, and the least where it is negative, else 0, as words of memory. */
 ACLPY_INLINE void aclpy_tops_words_(const tops_words *tops, uint16_t *most, uint16_t *far) {
   for (int k = 0; k < 2; ++k) {
-    const __m512i top = _mm512_mask_blend_epi16(_mm512_movepi16_mask(tops->most[k]), tops->most[k], tops->least[k]);
-    const __m512i low = _mm512_maskz_mov_epi16(_mm512_movepi16_mask(tops->far[k]), tops->far[k]);
+    const top_words *half = &tops->half[k];
+    const __m512i top = _mm512_mask_blend_epi16(_mm512_movepi16_mask(half->most), half->most, half->least);
+    const __m512i low = _mm512_maskz_mov_epi16(_mm512_movepi16_mask(half->far), half->far);
     _mm512_storeu_si512(most + 2 * k * v32_LANES, top);
     _mm512_storeu_si512(far + 2 * k * v32_LANES, low);
   }
@@ -75,8 +63,8 @@ ACLPY_TOPS_WORDS_(f16)
 ACLPY_TOPS_WORDS_(bf16)
 #undef ACLPY_TOPS_WORDS_
 #else
-ACLPY_TOPS_(f16, uint16_t, v32, float)
-ACLPY_TOPS_(bf16, uint16_t, v32, float)
+ACLPY_TOPS_(f16, uint16_t, v32)
+ACLPY_TOPS_(bf16, uint16_t, v32)
 #endif
 #undef ACLPY_TOPS_
 
