@@ -6,6 +6,10 @@
 
 #include "kernel.h"
 
+/* simd/quads.h asks for every four vectors, so it is no function: set before anything runs. */
+extern int aclpy_core_bf16 __attribute__((visibility("hidden")));
+int aclpy_core_bf16;
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 
@@ -22,9 +26,17 @@ static int find_apart_(void) {
   const unsigned base = a >> 8 & 0xf, extended = a >> 20 & 0xff;
   return base == FAMILY_IS_EXTENDED && base + extended == AMD_ZEN_3_AND_4;
 }
+static int find_bf16_(void) {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512bf16") != 0;
+}
 #else
 static int find_apart_(void) { return 0; }
+static int find_bf16_(void) { return 0; }
 #endif
+
+void aclpy_core_set_bf16(int rounds) { aclpy_core_bf16 = rounds < 0 ? find_bf16_() : rounds; }
+__attribute__((constructor)) static void begin_(void) { aclpy_core_set_bf16(-1); }
 
 enum { UNKNOWN = -1 };
 static _Atomic int apart_ = UNKNOWN;

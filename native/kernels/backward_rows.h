@@ -123,18 +123,34 @@ ACLPY_INLINE int64_t FN(out_quad)(const STORED *g, const STORED *y, STORED *out,
   return at + 4 * LANES;
 }
 
+/* Vector by vector. */
+ACLPY_INLINE void FN(row_out_each)(const STORED *g, const STORED *y, STORED *out, int64_t n, VEC high, VEC low,
+                                   int logarithm, int streaming) {
+#define FULL_(i) FN(result)(LD(g + (i)), LD(y + (i)), high, low, logarithm)
+#define PART_(i, m) FN(result)(LDN(g + (i), m, 0), LDN(y + (i), m, 0), high, low, logarithm)
+  ACLPY_MAP(out, n, streaming, FULL_, PART_);
+#undef FULL_
+#undef PART_
+}
+
+/* What is left of a row from `at` on: by fours in the caches, */
+ACLPY_INLINE void FN(row_end)(const STORED *g, const STORED *y, STORED *out, int64_t at, int64_t n, FN(total) sum,
+                              int logarithm, int streaming) {
+  const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
+  while (!streaming && at + 4 * LANES <= n) at = FN(out_quad)(g, y, out, at, n, high, low, logarithm, 0);
+  FN(row_out_each)(g + at, y + at, out + at, n - at, high, low, logarithm, streaming);
+}
+/* and past them, too, where they are rounded together. */
 ACLPY_INLINE void FN(row_out)(const STORED *g, const STORED *y, STORED *out, int64_t n, FN(total) sum, int logarithm,
                               int streaming) {
   const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
   int64_t at = 0;
-  if (!streaming) {
-    for (; at + 4 * LANES <= n;) at = FN(out_quad)(g, y, out, at, n, high, low, logarithm, 0);
+  if (streaming && !PLAIN) {
+    at = aclpy_to_line(out, (int64_t)sizeof(STORED), n);
+    FN(row_out_each)(g, y, out, at, high, low, logarithm, 0);
+    while (at + 4 * LANES <= n) at = FN(out_quad)(g, y, out, at, n, high, low, logarithm, 1);
   }
-#define FULL_(i) FN(result)(LD(g + at + (i)), LD(y + at + (i)), high, low, logarithm)
-#define PART_(i, m) FN(result)(LDN(g + at + (i), m, 0), LDN(y + at + (i), m, 0), high, low, logarithm)
-  ACLPY_MAP(out + at, n - at, streaming, FULL_, PART_);
-#undef FULL_
-#undef PART_
+  FN(row_end)(g, y, out, at, n, sum, logarithm, streaming);
 }
 
 typedef struct FN(operands) {
@@ -166,7 +182,7 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
   double total = 0.0;
   int64_t done = streaming ? aclpy_to_line(out, (int64_t)sizeof(STORED), n) : 0;
   if (streaming) aclpy_fetch_shared(out + n);
-  FN(row_out)(g, y, out, done, sum, logarithm, 0);
+  FN(row_out_each)(g, y, out, done, high, low, logarithm, 0);
   for (int64_t first = 0; first < n; first += ACLPY_BLOCK) {
     const STORED *h = g + pitch[0] + first, *z = y + pitch[1] + first;
     const int64_t m = aclpy_min_i64(ACLPY_BLOCK, n - first);
@@ -185,7 +201,7 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
     if (streaming && i < m) aclpy_fetch_near(z + i, (m - i) * (int64_t)sizeof(STORED));
     total += FN(sums_end)(&s, h, z, i, m, logarithm);
   }
-  FN(row_out)(g + done, y + done, out + done, n - done, sum, logarithm, streaming);
+  FN(row_end)(g, y, out, done, n, sum, logarithm, streaming);
   return total;
 }
 
@@ -237,14 +253,57 @@ static void FN(rows_run_kept)(const aclpy_geometry *geometry, const FN(operands)
 #endif
 
 /* Whether each row is written before the sum of the next is begun: where rows do not share the first-level cache, and
- * on cores that do best so. There 16-bit rows are bound by their conversions, which the other way hides (bfloat16), or
- * are while they are in the caches (float16); so are the exponentials of log-softmax but for streams of short rows. */
+ * on cores that do best so. There 16-bit rows in the caches are bound by their conversions, which the other way hides;
+ * so are the exponentials of log-softmax but for streams of short rows. */
 ACLPY_INLINE int FN(rows_apart)(const aclpy_geometry *geometry, int logarithm, int streaming) {
   const int64_t bytes = geometry->n * (int64_t)sizeof(STORED);
   if (!streaming && (geometry->far || bytes >= ACLPY_ROW_LONG_BYTES)) return 1;
   if (!geometry->apart) return 0;
-  if (sizeof(STORED) == 2) return KEEPS && streaming && !logarithm;
+  if (sizeof(STORED) == 2) return streaming && !logarithm;
   return !logarithm || (streaming && bytes <= ACLPY_ROW_APART_BYTES);
+}
+ACLPY_INLINE void FN(rows_run_apart_as)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin,
+                                        int64_t end, int logarithm, int streaming) {
+  const int64_t n = geometry->n, *pitch = geometry->pitch;
+  for (int64_t i = begin; i < end; ++i) {
+    const STORED *g = p->g + i * pitch[0], *y = p->y + i * pitch[1];
+    const double sum = FN(row_sum)(g, y, n, logarithm);
+    if (streaming) aclpy_fetch_shared(p->out + i * pitch[2] + n);
+    FN(row_out)(g, y, p->out + i * pitch[2], n, FN(total_of)(sum), logarithm, streaming);
+  }
+}
+
+/* Functions of their own, so that registers are shared out for each of these loops alone. */
+static __attribute__((noinline)) void FN(rows_run_apart)(const aclpy_geometry *geometry, const FN(operands) * p,
+                                                         int64_t begin, int64_t end, int logarithm, int streaming) {
+  if (logarithm && streaming) FN(rows_run_apart_as)(geometry, p, begin, end, 1, 1);
+  if (logarithm && !streaming) FN(rows_run_apart_as)(geometry, p, begin, end, 1, 0);
+  if (!logarithm && streaming) FN(rows_run_apart_as)(geometry, p, begin, end, 0, 1);
+  if (!logarithm && !streaming) FN(rows_run_apart_as)(geometry, p, begin, end, 0, 0);
+}
+
+/* The same for softmax's gradients of rows so short that it shows how long the lanes of a sum take to come together:
+ * meanwhile the next row's sum is begun. Beyond the second level that costs more than it hides. */
+enum { FN(led) = 3 * 4 * LANES };
+ACLPY_INLINE int FN(rows_led)(const aclpy_geometry *geometry, int64_t rows) {
+  const int64_t bytes = geometry->n * (int64_t)sizeof(STORED);
+  return PLAIN && bytes <= ACLPY_ROW_LED_BYTES && 3 * bytes * rows <= aclpy_cache_bytes_l2();
+}
+static __attribute__((noinline)) void FN(rows_run_led)(const aclpy_geometry *geometry, const FN(operands) * p,
+                                                       int64_t begin, int64_t end) {
+  const int64_t n = geometry->n, *pitch = geometry->pitch, whole = n / (4 * LANES) * (4 * LANES);
+  const int64_t led = aclpy_min_i64(whole, FN(led));
+  FN(sums) s;
+  FN(total) sum = {0, 0};
+  for (int64_t i = begin; i <= end; ++i) {
+    const STORED *g = p->g + i * pitch[0], *y = p->y + i * pitch[1];
+    FN(sums_begin)(&s);
+    for (int64_t k = 0; k < led && i < end; k += 4 * LANES) FN(sums_quad)(&s, g + k, y + k, 0);
+    if (i > begin) FN(row_out)(g - pitch[0], y - pitch[1], p->out + (i - 1) * pitch[2], n, sum, 0, 0);
+    if (i == end) return;
+    for (int64_t k = led; k < whole; k += 4 * LANES) FN(sums_quad)(&s, g + k, y + k, 0);
+    sum = FN(total_of)(FN(sums_end)(&s, g, y, whole, n, 0));
+  }
 }
 
 ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
@@ -258,20 +317,17 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(opera
   }
 #endif
   if (FN(rows_apart)(geometry, logarithm, streaming)) {
-    for (int64_t i = begin; i < end; ++i) {
-      const STORED *g = p->g + i * pitch[0], *y = p->y + i * pitch[1];
-      const double one = FN(row_sum)(g, y, n, logarithm);
-      if (streaming) aclpy_fetch_shared(p->out + i * pitch[2] + n);
-      FN(row_out)(g, y, p->out + i * pitch[2], n, FN(total_of)(one), logarithm, streaming);
-    }
+    const int led = !logarithm && !streaming && FN(rows_led)(geometry, end - begin);
+    if (led) FN(rows_run_led)(geometry, p, begin, end);
+    if (!led) FN(rows_run_apart)(geometry, p, begin, end, logarithm, streaming);
     return;
   }
   double sum = FN(row_sum)(p->g + begin * pitch[0], p->y + begin * pitch[1], n, logarithm);
   for (int64_t i = begin; i < last; ++i) {
     sum = FN(rows_step)(geometry, p, i, FN(total_of)(sum), logarithm, streaming);
   }
-  FN(row_out)(p->g + last * pitch[0], p->y + last * pitch[1], p->out + last * pitch[2], n, FN(total_of)(sum), logarithm,
-              streaming);
+  const STORED *g = p->g + last * pitch[0], *y = p->y + last * pitch[1];
+  FN(row_end)(g, y, p->out + last * pitch[2], 0, n, FN(total_of)(sum), logarithm, streaming);
 }
 
 #include "backward_short.h"

@@ -73,5 +73,8 @@ int64_t aclpy_cache_bytes_last_level(void);
  * memory's speed. Tests choose; below 0: as found. */
 int aclpy_core_apart(void);
 void aclpy_core_set_apart(int apart);
+/* Whether kernels for AVX-512 round to bfloat16 by the processor's own instruction. Tests choose, before any kernel
+ * runs on another thread; below 0: as found. */
+void aclpy_core_set_bf16(int rounds);
 
 #endif

@@ -23,7 +23,9 @@ ACLPY_INLINE VEC FN(row_max_lanes)(const STORED *x, int64_t n) {
 ACLPY_INLINE REAL FN(row_max)(const STORED *x, int64_t n) { return V(hmax)(FN(row_max_lanes)(x, n)); }
 
 /* x <= 0 (or NaN). `keep`: e^x is more than summed. */
-ACLPY_INLINE int FN(exp_results)(int keep) { return keep && !FADES ? ACLPY_EXP_ANY : ACLPY_EXP_SUMMED; }
+ACLPY_INLINE int FN(exp_results)(int keep) {
+  return !keep ? ACLPY_EXP_SUMMED : FADES ? ACLPY_EXP_FADING : ACLPY_EXP_ANY;
+}
 ACLPY_INLINE VEC FN(exp_of)(VEC x, int keep) { return V(exp_below)(x, FN(exp_results)(keep)); }
 
 /* e = exp(x - shift) of one vector, stored where `keep`. */

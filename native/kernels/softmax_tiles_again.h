@@ -274,7 +274,10 @@ ACLPY_INLINE void FN(again_rest_exp)(const aclpy_geometry *g, const FN(again_tri
 ACLPY_INLINE void FN(again_clear)(const aclpy_geometry *g, const FN(again_tile) * a) {
   memset(a->s->all.sum, 0, (size_t)g->stride * sizeof(double));
   for (int64_t c = 0; c < g->stride; c += LANES) V(store)(a->s->all.max + c, V(set1)((REAL)-INFINITY));
-  for (int64_t c = 0; c < g->stride; c += 4 * LANES) a->s->tops[c / (4 * LANES)] = TOPS_FIRST();
+  for (int64_t c = 0; c < g->stride; c += 4 * LANES) {
+    a->s->tops[c / (4 * LANES)] = TOPS_FIRST();
+    a->s->way[c / (4 * LANES)] = ACLPY_WAY_ANY;
+  }
 }
 
 /* What was seen of a tile to where it is used. */
@@ -283,7 +286,7 @@ ACLPY_INLINE void FN(again_tops)(const FN(again_tile) * a, int way) {
     const TOPS *tops = &a->s->tops[c / (4 * LANES)];
     VEC most[4];
     const int calm = TOPS_VALUES(tops, most, way);
-    if (!calm) TOPS_VALUES(tops, most, ACLPY_WAY_ANY);
+    if (!calm && way == ACLPY_WAY_PAIRS) TOPS_VALUES(tops, most, ACLPY_WAY_ANY);
     a->s->way[c / (4 * LANES)] = (unsigned char)(calm ? way : ACLPY_WAY_ANY);
     for (int k = 0; k < 4; ++k) V(store)(a->s->all.max + c + k * LANES, most[k]);
   }
@@ -339,6 +342,7 @@ static void FN(tiles_again_run)(const aclpy_geometry *g, const aclpy_kernel_args
   if (begin >= end) return;
   p.before = FN(again_tile_of)(g, args, begin, 0, &s[2]);
   p.here = FN(again_tile_of)(g, args, begin, 1, &s[0]);
+  FN(again_clear)(g, &p.before);
   FN(again_first)(g, &p, &p.here);
   for (int64_t i = begin; i <= end; ++i) {
     p.next = FN(again_tile_of)(g, args, i + 1, i + 1 < end, &s[(i - begin + 1) % 3]);

@@ -81,7 +81,7 @@ ACLPY_INLINE __m512i aclpy_bf16_interleave_(__m512i even_odd) {
 
 /* Whether `low` and `high` hold the four vectors rounded; `tame`: no NaN but those that rounding leaves as they are. */
 ACLPY_INLINE int aclpy_bf16_join_quad_(const v32 *v, __m512i *low, __m512i *high, int tame) {
-  if (__builtin_cpu_supports("avx512bf16")) {
+  if (aclpy_core_bf16) {
     if (!aclpy_bf16_quad_(v, low, high)) return 0;
     *low = aclpy_bf16_interleave_(*low);
     *high = aclpy_bf16_interleave_(*high);

@@ -33,7 +33,7 @@ ACLPY_CALM_WAY_(f64, ACLPY_WAY_ANY)
 #if ACLPY_ISA_RANK == 3
 ACLPY_CALM_WAY_(f16, ACLPY_WAY_CALM)
 ACLPY_INLINE int calm_way_bf16(int whole) {
-  if (__builtin_cpu_supports("avx512bf16")) return ACLPY_WAY_CALM;
+  if (aclpy_core_bf16) return ACLPY_WAY_CALM;
   return whole ? ACLPY_WAY_PAIRS : ACLPY_WAY_ANY;
 }
 ACLPY_INLINE void stc_bf16(uint16_t *p, const v32 *v, int streaming, int way) {

@@ -39,16 +39,20 @@ ACLPY_INLINE v32 v32_exp_near_(v32 r) {
   return r;
 }
 
-/* What is known of results, or asked of them: nothing; they are normal numbers (arguments are -87 at least); those
- * below e^-60 (of doubles e^-600) count for nothing beside others, but for the last bit of a double sum with a term of
- * 1, and are anything from 0 to that. So none is subnormal: such a one takes Intel processors 200 cycles, and so does
- * each product with it. */
-enum { ACLPY_EXP_ANY = 0, ACLPY_EXP_NORMAL, ACLPY_EXP_SUMMED };
+/* What is known of results, or asked of them: nothing; they are normal numbers (arguments are -86 at least); they are
+ * summed beside a term of 1, where those below e^-86 (of doubles e^-600) count for nothing and are anything from 0 to
+ * that; their products with at most 1 are rounded to float16, where those below e^-60 are 0, and the sum as before. So
+ * none is subnormal, nor is such a product: one takes Intel processors 200 cycles. */
+enum { ACLPY_EXP_ANY = 0, ACLPY_EXP_NORMAL, ACLPY_EXP_SUMMED, ACLPY_EXP_FADING };
+/* Arguments not above it may be left out. Just below -60, so that calm numbers (tops.h) have one result each way. */
+ACLPY_INLINE float aclpy_exp_least_(int results) {
+  return results == ACLPY_EXP_SUMMED ? -86.0f : results == ACLPY_EXP_FADING ? -0x1.e00002p+5f : -104.0f;
+}
 
 /* v = e^v of `count` vectors, four at most. */
 ACLPY_INLINE void v32_exps_(v32 *v, int count, int results) {
   const int calm = results == ACLPY_EXP_NORMAL;
-  const v32 least = v32_set1(results == ACLPY_EXP_SUMMED ? -60.0f : -104.0f), magic = v32_set1(0x1.8p23f);
+  const v32 least = v32_set1(aclpy_exp_least_(results)), magic = v32_set1(0x1.8p23f);
   v32 x[4], shifted[4], n[4], r[4];
   ACLPY_EACH_OF_(count) x[k] = ACLPY_SCALES_ABOVE || calm ? v[k] : v32_max(least, v[k]);
   ACLPY_EACH_OF_(count) shifted[k] = v32_fma(x[k], v32_set1(0x1.715476p+0f), magic);

@@ -44,6 +44,8 @@ ACLPY_QUAD_(f64, double, v64)
   ACLPY_INLINE void pairs_##t(const float *x, float *y, int64_t n) { memcpy(y, x, (size_t)n * sizeof *x); }
 
 #if ACLPY_ISA_RANK == 3
+/* Whether the processor has AVX-512-BF16 (dispatch/core.c). */
+extern int aclpy_core_bf16 __attribute__((visibility("hidden")));
 /* As text, so that a compiler that may not use AVX-512-BF16 by itself takes it. */
 ACLPY_INLINE __m512i aclpy_bf16_pair_(v32 low, v32 high) {
   __m512i both;
@@ -65,7 +67,7 @@ ACLPY_INLINE int aclpy_bf16_pairs_(const v32 *v, __m512i *low, __m512i *high) {
   return ACLPY_LIKELY(zero == 0) || !aclpy_subnormal_(v);
 }
 ACLPY_INLINE int aclpy_bf16_quad_(const v32 *v, __m512i *low, __m512i *high) {
-  return ACLPY_LIKELY(__builtin_cpu_supports("avx512bf16")) && aclpy_bf16_pairs_(v, low, high);
+  return ACLPY_LIKELY(aclpy_core_bf16) && aclpy_bf16_pairs_(v, low, high);
 }
 ACLPY_INLINE void aclpy_bf16_put_quad_(uint16_t *p, __m512i low, __m512i high, int streaming) {
   if (streaming) {

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Softmax-family kernels of rows, every dtype and supported ISA, dense and at a pitch: which order suits the core
- * (aclpy_core_apart) does not change a bit, nor does writing past the caches, nor writing in place.
+ * (aclpy_core_apart) does not change a bit, nor does writing past the caches, nor writing in place, nor whether the
+ * processor rounds to bfloat16 itself.
  */
 #include "kernels_family.h"
 
-enum { WAYS = 4 };
+enum { WAYS = 8 };
 
 /* Way `way`: on a core of either kind, as a problem of this size or as a part of one so large that it is streamed. */
 static void run_way_(const aclpy_kernel *k, aclpy_kernel_args *args, int32_t n_params, int way) {
   args->parts = way & 2 ? INT64_C(1) << 20 : 1;
   aclpy_core_set_apart(way & 1);
+  if (way & 4) aclpy_core_set_bf16(0);
   run_plan(k, args, n_params, way != 0);
   aclpy_core_set_apart(-1);
+  aclpy_core_set_bf16(-1);
 }
 
 static void check_cores_(const aclpy_kernel *k, const shape3 *s, int64_t gap) {
@@ -21,10 +24,11 @@ static void check_cores_(const aclpy_kernel *k, const shape3 *s, int64_t gap) {
   const shape3 whole = {s->outer, pitch, 1};
   const int64_t params[5] = {s->outer, s->n, pitched ? pitch : 1, pitch, pitch};
   const int32_t n_params = pitched ? backward ? 5 : 4 : 3;
+  const int ways = rounds_two_ways(k) ? WAYS : WAYS / 2;
   buffer in[2], out[WAYS];
   for (int i = 0; i < 2; ++i) in[i] = buffer_make((size_t)(s->outer * pitch) * bytes, bytes);
   fill_family(k, &whole, in, 1.0);
-  for (int i = 0; i < WAYS; ++i) {
+  for (int i = 0; i < ways; ++i) {
     out[i] = buffer_make(in[0].bytes, bytes);
     memset(out[i].data, 0x5a, out[i].bytes);
     aclpy_kernel_args args = {{in[0].data, backward ? in[1].data : out[i].data, out[i].data}, NULL, params, 0};
@@ -35,7 +39,7 @@ static void check_cores_(const aclpy_kernel *k, const shape3 *s, int64_t gap) {
           s->outer, s->n, gap, i);
   }
   aclpy_kernel_args again = {{in[0].data, backward ? in[1].data : in[0].data, in[0].data}, NULL, params, 0};
-  run_way_(k, &again, n_params, WAYS - 1);
+  run_way_(k, &again, n_params, ways - 1);
   CHECK(buffer_guards_hold(&in[0]), "%s %s %s: wrote outside, in place", k->name, k->dtype, k->isa);
   int same = 1;
   for (int64_t r = 0; r < s->outer; ++r) {
@@ -46,7 +50,7 @@ static void check_cores_(const aclpy_kernel *k, const shape3 *s, int64_t gap) {
   CHECK(same, "%s %s %s [%" PRId64 ",%" PRId64 "]: differs in place, or wrote between rows", k->name, k->dtype, k->isa,
         s->outer, s->n);
   for (int i = 0; i < 2; ++i) buffer_free(&in[i]);
-  for (int i = 0; i < WAYS; ++i) buffer_free(&out[i]);
+  for (int i = 0; i < ways; ++i) buffer_free(&out[i]);
 }
 
 int main(void) {

@@ -251,10 +251,14 @@ int main(void) {
     const char *layout = is_of_family(k) ? layout_of(k) : NULL;
     if (layout == NULL || isa_bit(k) == 0) continue;
     ++tested;
-    if (strcmp(layout, "_pitched") == 0) check_pitched_(k);
-    if (strcmp(layout, "_transposed") == 0) check_transposed_(k);
-    if (strcmp(layout, "_swapped") == 0) check_swapped_(k);
-    if (strcmp(layout, "_spaced") == 0) check_spaced_(k);
+    for (int way = 0; way <= rounds_two_ways(k); ++way) {
+      aclpy_core_set_bf16(way - 1);
+      if (strcmp(layout, "_pitched") == 0) check_pitched_(k);
+      if (strcmp(layout, "_transposed") == 0) check_transposed_(k);
+      if (strcmp(layout, "_swapped") == 0) check_swapped_(k);
+      if (strcmp(layout, "_spaced") == 0) check_spaced_(k);
+    }
+    aclpy_core_set_bf16(-1);
     printf("%-32s %-5s %-9s the bits of the dense kernel\n", k->name, k->dtype, k->isa);
   }
   CHECK(tested >= 48, "only %d kernels found", tested);

@@ -276,26 +276,37 @@ static void check_kinds_(const aclpy_kernel *k, int64_t n, int64_t parts, int64_
   buffer_free(&out);
 }
 
-/* The same over an axis before the last one: strips of columns (softmax_tiles_again.h) are of a kind each, so that they
- * go other ways than those of the tile before; tiles of several widths, with columns left over. */
-static void check_tile_kinds_(const aclpy_kernel *k, int64_t n, int64_t inner, int64_t parts, int64_t skip) {
-  enum { OUTER = 7 };
-  const size_t bytes = dtype_bytes(k->dtype);
-  const shape3 shape = {OUTER, n, inner};
-  const int64_t count = OUTER * n * inner, params[3] = {OUTER, n, inner};
-  buffer in = buffer_make((size_t)count * bytes, bytes), out = buffer_make((size_t)count * bytes + 128, bytes);
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t outer = i / (n * inner), column = i % inner;
+/* Strips of columns (softmax_tiles_again.h) of a kind each, so that they go other ways than those of the tile before.
+ */
+static void fill_strips_(const aclpy_kernel *k, const shape3 *s, unsigned char *to) {
+  for (int64_t i = 0; i < s->outer * s->n * s->inner; ++i) {
+    const int64_t outer = i / (s->n * s->inner), column = i % s->inner;
     const int kind = outer < 3 ? (int)(column / 64 % 2) : (int)((outer * 3 + column / 64 * 5) % 7);
-    element_set(k->dtype, in.data, i, of_kind_(kind, i / inner % n + column % 64 * (kind == 5)));
+    element_set(k->dtype, to, i, of_kind_(kind, i / s->inner % s->n + column % 64 * (kind == 5)));
   }
-  unsigned char *to = out.data + (-(uintptr_t)out.data & 63u) + bytes * (size_t)skip;
-  aclpy_kernel_args args = {{in.data, to}, NULL, params, parts};
-  run_plan(k, &args, 3, 0);
-  check_against_float_(k, &shape, &in, to);
-  CHECK(buffer_guards_hold(&out), "%s %s %s n=%" PRId64 ": wrote outside", k->name, k->dtype, k->isa, n);
+}
+
+/* Over an axis before the last one, in the caches and past them, results at lines and not: the bits of the rounded
+ * float kernel, and those of the result at lines that stays in the caches, computed in one piece. */
+static void check_tile_kinds_(const aclpy_kernel *k, const shape3 *shape) {
+  const size_t bytes = dtype_bytes(k->dtype), all = (size_t)(shape->outer * shape->n * shape->inner) * bytes;
+  const int64_t params[3] = {shape->outer, shape->n, shape->inner};
+  buffer in = buffer_make(all, bytes), first = buffer_make(all + 64, bytes);
+  fill_strips_(k, shape, in.data);
+  unsigned char *lines = first.data + (-(uintptr_t)first.data & 63u);
+  for (int way = 0; way < 4; ++way) {
+    buffer out = buffer_make(all + 128, bytes);
+    unsigned char *to = way == 0 ? lines : out.data + (-(uintptr_t)out.data & 63u) + (way & 2 ? bytes : 0);
+    aclpy_kernel_args args = {{in.data, to}, NULL, params, way & 1 ? 1 << 30 : 1};
+    run_plan(k, &args, 3, way == 3);
+    if (bytes == 2) check_against_float_(k, shape, &in, to);
+    CHECK(memcmp(lines, to, all) == 0, "%s %s %s [%" PRId64 ",%" PRId64 ",%" PRId64 "]: way %d has other bits", k->name,
+          k->dtype, k->isa, shape->outer, shape->n, shape->inner, way);
+    CHECK(buffer_guards_hold(&out) && buffer_guards_hold(&first), "%s %s %s: wrote outside", k->name, k->dtype, k->isa);
+    buffer_free(&out);
+  }
   buffer_free(&in);
-  buffer_free(&out);
+  buffer_free(&first);
 }
 
 static void check_plan_refusals_(const aclpy_kernel *k) {
@@ -312,6 +323,30 @@ static void check_plan_refusals_(const aclpy_kernel *k) {
   }
 }
 
+static void check_kernel_(const aclpy_kernel *k, const shape3 *shapes, size_t n_shapes, int few, worst *w) {
+  const int forward = !is_backward(k), half = dtype_bytes(k->dtype) == 2;
+  for (size_t s = 0; s < n_shapes; ++s) check_shape_(k, &shapes[s], 1.0, w);
+  const shape3 wide[] = {{4, 1025, 1}, {1, 33001, 1}, {2, 129, 20}};
+  for (size_t s = few ? 2 : 0; s < 3 && forward; ++s) check_shape_(k, &wide[s], 20.0, w);
+  check_plan_refusals_(k);
+  for (int64_t n = 192; n <= 576 && forward && half; n += few ? 192 : 64) {
+    for (int way = 0; way < 4; ++way) check_kinds_(k, n + (way == 3 ? 5 : 0), way & 1 ? 1 << 30 : 1, way / 2);
+  }
+  /* Tiles of several widths, with columns left over; chunks of columns. */
+  const shape3 strips[] = {{7, 71, 256}, {1, 4099, 256}, {7, 64, 200}, {7, 101, 600}};
+  for (size_t s = few ? 3 : 0; s < 4 && forward; ++s) check_tile_kinds_(k, &strips[s]);
+  if (forward) {
+    for (int64_t n = 1; n < 70; n += few ? 17 : n < 20 ? 1 : 13) {
+      check_specials_(k, n + 1, 13, 0);
+      check_specials_(k, n + 1, 13, 1);
+    }
+    check_specials_(k, few ? 4100 : 40000, 6, 0);
+    check_specials_(k, few ? 33000 : 40000, 6, 1);
+    check_specials_(k, few ? 40 : 200, 700, 0);
+  }
+  if (strcmp(k->name, "softmax") == 0 && !half) check_far_below_(k);
+}
+
 int main(void) {
   const int few = few_shapes();
   const shape3 *shapes = few ? few_ : shapes_;
@@ -323,29 +358,11 @@ int main(void) {
     if (!is_of_family(k) || layout_of(k) != NULL || isa_bit(k) == 0) continue;
     ++tested;
     worst w = {0, 0};
-    for (size_t s = 0; s < n_shapes; ++s) check_shape_(k, &shapes[s], 1.0, &w);
-    const shape3 wide[] = {{4, 1025, 1}, {1, 33001, 1}, {2, 129, 20}};
-    for (size_t s = few ? 2 : 0; s < 3 && !is_backward(k); ++s) check_shape_(k, &wide[s], 20.0, &w);
-    check_plan_refusals_(k);
-    for (int64_t n = 192; n <= 576 && !is_backward(k) && dtype_bytes(k->dtype) == 2; n += few ? 192 : 64) {
-      for (int way = 0; way < 4; ++way) check_kinds_(k, n + (way == 3 ? 5 : 0), way & 1 ? 1 << 30 : 1, way / 2);
+    for (int way = 0; way <= rounds_two_ways(k); ++way) {
+      aclpy_core_set_bf16(way - 1);
+      check_kernel_(k, shapes, n_shapes, few, &w);
     }
-    const int64_t wide_tiles[][2] = {{71, 256}, {64, 200}, {101, 600}};
-    for (size_t s = few ? 2 : 0; s < 3 && !is_backward(k) && dtype_bytes(k->dtype) == 2; ++s) {
-      for (int way = 0; way < 4; ++way) {
-        check_tile_kinds_(k, wide_tiles[s][0], wide_tiles[s][1], way & 1 ? 1 << 30 : 1, way / 2);
-      }
-    }
-    if (!is_backward(k)) {
-      for (int64_t n = 1; n < 70; n += few ? 17 : n < 20 ? 1 : 13) {
-        check_specials_(k, n + 1, 13, 0);
-        check_specials_(k, n + 1, 13, 1);
-      }
-      check_specials_(k, few ? 4100 : 40000, 6, 0);
-      check_specials_(k, few ? 33000 : 40000, 6, 1);
-      check_specials_(k, few ? 40 : 200, 700, 0);
-    }
-    if (strcmp(k->name, "softmax") == 0 && dtype_bytes(k->dtype) > 2) check_far_below_(k);
+    aclpy_core_set_bf16(-1);
     printf("%-22s %-5s %-9s", k->name, k->dtype, k->isa);
     if (strcmp(k->dtype, "f64") == 0) {
       printf(" largest error %.2g of result and largest term (bound 1e-14)\n", w.scaled);

@@ -108,6 +108,11 @@ SUPPORT uint32_t isa_bit(const aclpy_kernel *k) {
   return all & supported & own;
 }
 
+/* Whether it depends on the processor how the kernel rounds (aclpy_core_set_bf16). */
+SUPPORT int rounds_two_ways(const aclpy_kernel *k) {
+  return strcmp(k->isa, "avx512") == 0 && strstr(k->dtype, "bf16") != NULL;
+}
+
 /* The kernel of another dtype on the same ISA. */
 SUPPORT const aclpy_kernel *kernel_like(const aclpy_kernel *k, const char *name, const char *dtype) {
   const aclpy_kernel *found = aclpy_kernel_find(name, dtype, isa_bit(k));
