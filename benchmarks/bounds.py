@@ -4,10 +4,12 @@
 The vector work of a kernel is counted, not estimated: it runs one instruction at a time (with the
 processor's trap flag set) on a small tensor with the same rows. A slot is the work of one 32-byte
 vector unit for one cycle, so 64-byte instructions count twice; loads and stores are not counted.
-Conversions and their like take more on most processors: how many slots is measured on this one,
-beside multiply-adds, and rounded to whole steps of 64 bytes (native/work_kinds.h). The peak is
-measured with independent multiply-adds and additions. x86-64 and Linux only; elsewhere only bytes
-count.
+The peak is measured with independent multiply-adds and additions. Some processors multiply and add
+in pipes apart, and conversions and their like take several steps on most: how much each kind of
+instruction takes of the pipes that multiply, and of those that add, is measured beside
+multiply-adds and beside additions, in whole steps of 64 bytes (native/work_kinds.h). A bound is
+the largest of all slots over the peak and of what is done in either kind of pipe over its rate.
+x86-64 and Linux only; elsewhere only bytes count.
 
 Where what is dense in the inputs is not dense in the result, squares must be turned: the least of
 the ways that we know loads 16 bytes of lines to their places and zips what is within them. Only
@@ -42,8 +44,12 @@ _PEAK_TURNS = 200_000
 _PEAK_TRIALS = 15
 _KIND_TURNS = 50_000
 _STEP_SLOTS = 2  # of 64 bytes
+# Of a turn of native/peak_loop.c.
+_CHAINS, _BETWEEN, _NONE = 8, 4, -1
 # In the order of native/work_kinds.h.
 _KINDS = (
+    "multiply",
+    "add",
     "half to float",
     "half to float, from memory",
     "float to half",
@@ -62,6 +68,22 @@ class Work:
     instructions: float
     slots: float
     moves: float
+    multiplying: float  # slots of the pipes that multiply, and of those that add
+    adding: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pipes:
+    """What one core does a nanosecond, in slots, and what instructions of 64 bytes take."""
+
+    multiplying: float = 0.0
+    adding: float = 0.0
+    # By kind: of the pipes that multiply, and of those that add.
+    kinds: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def most(self, kind: str) -> int:
+        """Slots of one instruction, in the pipes that it holds up most."""
+        return max(_STEP_SLOTS, *self.kinds.get(kind, (0, 0)))
 
 
 @dataclass(slots=True)
@@ -71,7 +93,7 @@ class Bounds:
     program: Path | None
     peak: float  # slots a nanosecond of one core
     missing: str = ""
-    kinds: dict[str, int] = field(default_factory=dict)  # slots of instructions of several steps
+    pipes: Pipes = field(default_factory=Pipes)
     _known: dict[tuple[object, ...], Work | None] = field(default_factory=dict)
 
     @classmethod
@@ -86,7 +108,7 @@ class Bounds:
         loops.bench_peak.restype = ctypes.c_double
         loops.bench_peak.argtypes = [ctypes.c_int64]
         peak = max(loops.bench_peak(_PEAK_TURNS) for _ in range(_PEAK_TRIALS))
-        return cls(program, peak, kinds=_slots_of_kinds(loops, peak))
+        return cls(program, peak, pipes=_pipes(loops))
 
     def work(self, cell: Cell) -> Work | None:
         """Of the cell's kernel on contiguous memory; None when it cannot be counted."""
@@ -102,8 +124,11 @@ class Bounds:
         """The larger of bytes and vector work, and which one it is."""
         if work is None:
             return streaming_ns, "bytes"
-        slots = work.slots + turning_slots(cell)
-        computing_ns = cell.elements * slots / (self.peak * cell.threads)
+        each = (work.slots + turning_slots(cell)) / self.peak
+        if self.pipes.kinds:
+            each = max(each, work.multiplying / self.pipes.multiplying)
+            each = max(each, work.adding / self.pipes.adding)
+        computing_ns = cell.elements * each / cell.threads
         return max((streaming_ns, "bytes"), (computing_ns, "instructions"))
 
     def _count(self, cell: Cell, kernel: str, dtype: str, *shape: int) -> Work | None:
@@ -119,29 +144,46 @@ class Bounds:
             self.missing = f"counting ended with status {done.returncode}"
             return None
         elements = shape[0] * shape[1] * shape[2]
-        counted = [int(word) for word in done.stdout.split()]
-        several = counted[-len(_KINDS) :]
-        more = sum(
-            count * max(0, slots - _STEP_SLOTS)
-            for count, slots in zip(several, self.kinds.values(), strict=True)
-        )
-        instructions, slots, moves = counted[: -len(_KINDS)]
-        return Work(instructions / elements, (slots + more) / elements, moves / elements)
+        instructions, slots, moves, *several = (int(word) for word in done.stdout.split())
+        multiplying = adding = 0
+        for count, kind in zip(several, _KINDS, strict=True):
+            slots += count * (self.pipes.most(kind) - _STEP_SLOTS)
+            held = self.pipes.kinds.get(kind, (0, 0))
+            multiplying, adding = multiplying + count * held[0], adding + count * held[1]
+        return Work(*(number / elements for number in (instructions, slots, moves, multiplying, adding)))
 
     def record(self) -> dict[str, Any]:
-        return {"peak_slots_per_ns": self.peak, "missing": self.missing, "slots": self.kinds}
+        return {
+            "peak_slots_per_ns": self.peak,
+            "multiplying_slots_per_ns": self.pipes.multiplying,
+            "adding_slots_per_ns": self.pipes.adding,
+            "missing": self.missing,
+            "slots": self.pipes.kinds,
+        }
 
 
-def _slots_of_kinds(loops: ctypes.CDLL, peak: float) -> dict[str, int]:
-    """Of one 64-byte instruction of each kind; 0 where this machine has none of it."""
-    slots = loops.bench_slots
-    slots.restype = ctypes.c_double
-    slots.argtypes = [ctypes.c_int, ctypes.c_int64, ctypes.c_double]
-    found = {}
-    for kind, name in enumerate(_KINDS):
-        least = min(slots(kind, _KIND_TURNS, peak) for _ in range(_PEAK_TRIALS))
-        found[name] = _STEP_SLOTS * round(least / _STEP_SLOTS)
-    return found
+def _pipes(loops: ctypes.CDLL) -> Pipes:
+    """Measured with 64-byte instructions; nothing where this machine has none."""
+    beside = loops.bench_beside
+    beside.restype = ctypes.c_double
+    beside.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64]
+
+    def turn_ns(kind: int, *, adds: bool) -> float:
+        return min(float(beside(kind, adds, _KIND_TURNS)) for _ in range(_PEAK_TRIALS))
+
+    alone = {adds: turn_ns(_NONE, adds=adds) for adds in (False, True)}
+    if min(alone.values()) <= 0:
+        return Pipes()
+    rates = {adds: _CHAINS * _STEP_SLOTS / ns for adds, ns in alone.items()}
+
+    def held(kind: int, *, adds: bool) -> int:
+        more_ns = max(0.0, turn_ns(kind, adds=adds) - alone[adds]) / _BETWEEN
+        return _STEP_SLOTS * round(more_ns * rates[adds] / _STEP_SLOTS)
+
+    kinds = {
+        name: (held(kind, adds=False), held(kind, adds=True)) for kind, name in enumerate(_KINDS)
+    }
+    return Pipes(rates[False], rates[True], kinds)
 
 
 def turning_slots(cell: Cell) -> float:

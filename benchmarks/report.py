@@ -85,9 +85,13 @@ def _machine(results: dict[str, Any]) -> list[str]:
         lines.append(f"Bounds by bytes only: {bounds['missing']}.")
     else:
         lines.append(f"Vector peak of one core: {bounds['peak_slots_per_ns']:.1f} slots a ns.")
-        slots = bounds.get("slots", {})
-        several = [f"{name} {count}" for name, count in slots.items() if count > 0]
-        lines[-1] += f" Slots of an instruction: {', '.join(several)}." if several else ""
+        several = [f"{name} {held[0]} and {held[1]}" for name, held in bounds["slots"].items()]
+        if several:
+            lines[-1] += (
+                f" Pipes that multiply {bounds['multiplying_slots_per_ns']:.1f}, that add"
+                f" {bounds['adding_slots_per_ns']:.1f}; of both an instruction takes:"
+                f" {', '.join(several)}."
+            )
     lines += [_rates(facts["rates"])] if "rates" in facts else []
     limits = results.get("limits")
     if limits:

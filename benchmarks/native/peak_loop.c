@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What one core of this machine does at most: vector arithmetic, in slots of 32 bytes a nanosecond; and how many slots
- * the instructions of work_kinds.h take. */
+ * What one core of this machine does at most: vector arithmetic, in slots of 32 bytes a nanosecond; and how long the
+ * instructions of work_kinds.h hold up the pipes that multiply, and those that add. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <time.h>
@@ -46,25 +46,37 @@ double bench_peak(int64_t turns) {
 }
 
 #if defined(__AVX512F__)
-/* Multiply-adds of eight chains and four instructions between them that nothing waits for, so that only their share of
- * the ports counts. `text` works on zmm30 and writes zmm31. */
+/* Multiply-adds, or additions, of eight chains and four instructions between them that nothing waits for, so that only
+ * their share of the pipes counts. `text` works on zmm30 and writes zmm31. */
 #define BESIDE(text)                                                                  \
   for (int64_t turn = 0; turn < turns; turn++) {                                      \
-    CHAINS(FMA)                                                                       \
+    if (adds) {                                                                       \
+      CHAINS(ADD)                                                                     \
+    } else {                                                                          \
+      CHAINS(FMA)                                                                     \
+    }                                                                                 \
     __asm__ volatile(text "\n" text "\n" text "\n" text ::[at] "r"(memory) : "xmm31"); \
   }                                                                                   \
   break
 #define FMA(i) __asm__ volatile("vfmadd213ps %1, %1, %0" : "+v"(chain##i) : "v"(factor));
+#define ADD(i) __asm__ volatile("vaddps %1, %0, %0" : "+v"(chain##i) : "v"(factor));
 #define CHAIN(i) vector chain##i = factor;
-enum { MULTIPLY_ADDS = 8, BETWEEN = 4 };
 
-/* Nanoseconds for so many turns. */
-static double beside_(int kind, int64_t turns, const void *memory) {
+/* Nanoseconds a turn of eight multiply-adds (or additions, where `adds`) and four instructions of that kind; below 0
+ * where this machine has none. */
+double bench_beside(int kind, int adds, int64_t turns) {
+  static const char memory[64] __attribute__((aligned(64)));
   const vector factor = (vector){0} + 0.5f;
   CHAINS(CHAIN)
   __asm__ volatile("vpxord %%zmm30, %%zmm30, %%zmm30" ::: "xmm30");
   const int64_t start = now_();
   switch (kind) {
+    case WORK_NONE:
+      BESIDE("");
+    case WORK_MULTIPLY:
+      BESIDE("vmulps %%zmm30, %%zmm30, %%zmm31");
+    case WORK_ADD:
+      BESIDE("vaddps %%zmm30, %%zmm30, %%zmm31");
     case WORK_HALF_TO_FLOAT:
       BESIDE("vcvtph2ps %%ymm30, %%zmm31");
     case WORK_HALF_TO_FLOAT_MEMORY:
@@ -86,23 +98,16 @@ static double beside_(int kind, int64_t turns, const void *memory) {
       BESIDE("vpermw %%zmm30, %%zmm30, %%zmm31");
 #endif
     default:
-      return 0.0;
+      return -1.0;
   }
   const int64_t took = now_() - start;
   __asm__ volatile("" ::"v"(chain0), "v"(chain1), "v"(chain2), "v"(chain3), "v"(chain4), "v"(chain5), "v"(chain6),
                    "v"(chain7));
-  return (double)took;
-}
-
-/* Slots of one instruction of that kind, given the core's `peak`; 0 where this machine has none. */
-double bench_slots(int kind, int64_t turns, double peak) {
-  static const char memory[64] __attribute__((aligned(64)));
-  const double each = beside_(kind, turns, memory) * peak / (double)turns;
-  return each > 0.0 ? (each - MULTIPLY_ADDS * SLOTS) / BETWEEN : 0.0;
+  return (double)took / (double)turns;
 }
 #else
-double bench_slots(int kind, int64_t turns, double peak) {
-  (void)kind, (void)turns, (void)peak;
-  return 0.0;
+double bench_beside(int kind, int adds, int64_t turns) {
+  (void)kind, (void)adds, (void)turns;
+  return -1.0;
 }
 #endif
