@@ -150,7 +150,8 @@ class Bounds:
             slots += count * (self.pipes.most(kind) - _STEP_SLOTS)
             held = self.pipes.kinds.get(kind, (0, 0))
             multiplying, adding = multiplying + count * held[0], adding + count * held[1]
-        return Work(*(number / elements for number in (instructions, slots, moves, multiplying, adding)))
+        numbers = (instructions, slots, moves, multiplying, adding)
+        return Work(*(number / elements for number in numbers))
 
     def record(self) -> dict[str, Any]:
         return {
