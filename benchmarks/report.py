@@ -85,7 +85,7 @@ def _machine(results: dict[str, Any]) -> list[str]:
         lines.append(f"Bounds by bytes only: {bounds['missing']}.")
     else:
         lines.append(f"Vector peak of one core: {bounds['peak_slots_per_ns']:.1f} slots a ns.")
-        several = [f"{name} {held[0]} and {held[1]}" for name, held in bounds["slots"].items()]
+        several = [f"{name} {one} and {two}" for name, (one, two) in bounds["slots"].items()]
         if several:
             lines[-1] += (
                 f" Pipes that multiply {bounds['multiplying_slots_per_ns']:.1f}, that add"

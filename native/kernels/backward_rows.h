@@ -140,12 +140,12 @@ ACLPY_INLINE void FN(row_end)(const STORED *g, const STORED *y, STORED *out, int
   while (!streaming && at + 4 * LANES <= n) at = FN(out_quad)(g, y, out, at, n, high, low, logarithm, 0);
   FN(row_out_each)(g + at, y + at, out + at, n - at, high, low, logarithm, streaming);
 }
-/* and past them, too, where they are rounded together. */
+/* and past them, too, where several are rounded together and whole lines. */
 ACLPY_INLINE void FN(row_out)(const STORED *g, const STORED *y, STORED *out, int64_t n, FN(total) sum, int logarithm,
                               int streaming) {
   const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
   int64_t at = 0;
-  if (streaming && !PLAIN) {
+  if (streaming && !PLAIN && 4 * LANES * (int64_t)sizeof(STORED) >= 64) {
     at = aclpy_to_line(out, (int64_t)sizeof(STORED), n);
     FN(row_out_each)(g, y, out, at, high, low, logarithm, 0);
     while (at + 4 * LANES <= n) at = FN(out_quad)(g, y, out, at, n, high, low, logarithm, 1);
@@ -302,7 +302,7 @@ static __attribute__((noinline)) void FN(rows_run_led)(const aclpy_geometry *geo
     if (i > begin) FN(row_out)(g - pitch[0], y - pitch[1], p->out + (i - 1) * pitch[2], n, sum, 0, 0);
     if (i == end) return;
     for (int64_t k = led; k < whole; k += 4 * LANES) FN(sums_quad)(&s, g + k, y + k, 0);
-    sum = FN(total_of)(FN(sums_end)(&s, g, y, whole, n, 0));
+    sum = FN(total_of)(0.0 + FN(sums_end)(&s, g, y, whole, n, 0)); /* as row_sum: never -0 */
   }
 }
 
