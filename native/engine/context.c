@@ -171,6 +171,8 @@ static int32_t synchronize_(aclpy_handle ctx, int64_t deadline_ns, const char *f
     eng_release(&stream->head);
     if (eng_stopping()) break;
   }
+  /* A stream that had nothing to do says nothing about the others. */
+  if (status == ACLPY_ACL_SUCCESS && eng_stopping()) status = eng_fail_stopped(function);
   eng_release(&context->head);
   return status;
 }

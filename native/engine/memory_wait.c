@@ -137,12 +137,13 @@ int32_t aclpy_memory_wait(uintptr_t address) {
                      "a host function that waits for tasks on 0x%" PRIxPTR ": they may be queued behind it", address);
     } else {
       await_(memory);
-      if (eng_stopping()) status = eng_fail_stopped(function);
       if (eng_schedule_stuck()) {
         status = eng_schedule_refuse_stuck(ACLPY_ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, function);
       }
     }
   }
+  /* Also where nothing was pending: a shutdown drops the tasks that were. */
+  if (eng_stopping()) status = eng_fail_stopped(function);
   if (status == ACLPY_ACL_SUCCESS) status = report_(memory);
   eng_release(&memory->head);
   return status;
