@@ -13,25 +13,27 @@ int aclpy_core_bf16;
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-enum { AMD_ZEN_3_AND_4 = 0x19, FAMILY_IS_EXTENDED = 0xf };
+enum { AMD_ZEN_3_AND_4 = 0x19, AMD_ZEN_5 = 0x1a, FAMILY_IS_EXTENDED = 0xf };
 
-static int find_apart_(void) {
+static int find_kind_(void) {
   unsigned most = 0, a = 0, b = 0, c = 0, d = 0;
   char vendor[12];
-  if (__get_cpuid(0, &most, &b, &c, &d) == 0) return 0;
+  if (__get_cpuid(0, &most, &b, &c, &d) == 0) return ACLPY_CORE_ANY;
   memcpy(vendor, &b, 4);
   memcpy(vendor + 4, &d, 4);
   memcpy(vendor + 8, &c, 4);
-  if (memcmp(vendor, "AuthenticAMD", sizeof vendor) != 0 || __get_cpuid(1, &a, &b, &c, &d) == 0) return 0;
-  const unsigned base = a >> 8 & 0xf, extended = a >> 20 & 0xff;
-  return base == FAMILY_IS_EXTENDED && base + extended == AMD_ZEN_3_AND_4;
+  if (memcmp(vendor, "AuthenticAMD", sizeof vendor) != 0) return ACLPY_CORE_ANY;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0) return ACLPY_CORE_ANY;
+  const unsigned base = a >> 8 & 0xf, family = base == FAMILY_IS_EXTENDED ? base + (a >> 20 & 0xff) : base;
+  if (family == AMD_ZEN_3_AND_4) return ACLPY_CORE_ZEN_3;
+  return family == AMD_ZEN_5 ? ACLPY_CORE_ZEN_5 : ACLPY_CORE_ANY;
 }
 static int find_bf16_(void) {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx512bf16") != 0;
 }
 #else
-static int find_apart_(void) { return 0; }
+static int find_kind_(void) { return ACLPY_CORE_ANY; }
 static int find_bf16_(void) { return 0; }
 #endif
 
@@ -39,17 +41,15 @@ void aclpy_core_set_bf16(int rounds) { aclpy_core_bf16 = rounds < 0 ? find_bf16_
 __attribute__((constructor)) static void begin_(void) { aclpy_core_set_bf16(-1); }
 
 enum { UNKNOWN = -1 };
-static _Atomic int apart_ = UNKNOWN;
+static _Atomic int kind_ = UNKNOWN;
 
 /* Two threads that ask at once store the same answer. */
-int aclpy_core_apart(void) {
-  int apart = atomic_load_explicit(&apart_, memory_order_relaxed);
-  if (apart != UNKNOWN) return apart;
-  apart = find_apart_();
-  atomic_store_explicit(&apart_, apart, memory_order_relaxed);
-  return apart;
+int aclpy_core_kind(void) {
+  int kind = atomic_load_explicit(&kind_, memory_order_relaxed);
+  if (kind != UNKNOWN) return kind;
+  kind = find_kind_();
+  atomic_store_explicit(&kind_, kind, memory_order_relaxed);
+  return kind;
 }
 
-void aclpy_core_set_apart(int apart) {
-  atomic_store_explicit(&apart_, apart < 0 ? UNKNOWN : apart, memory_order_relaxed);
-}
+void aclpy_core_set_kind(int kind) { atomic_store_explicit(&kind_, kind < 0 ? UNKNOWN : kind, memory_order_relaxed); }

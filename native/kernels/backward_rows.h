@@ -258,7 +258,8 @@ static void FN(rows_run_kept)(const aclpy_geometry *geometry, const FN(operands)
 ACLPY_INLINE int FN(rows_apart)(const aclpy_geometry *geometry, int logarithm, int streaming) {
   const int64_t bytes = geometry->n * (int64_t)sizeof(STORED);
   if (!streaming && (geometry->far || bytes >= ACLPY_ROW_LONG_BYTES)) return 1;
-  if (!geometry->apart) return 0;
+  if (geometry->core == ACLPY_CORE_ZEN_5) return PLAIN && streaming && !logarithm && bytes <= ACLPY_ROW_BRIEF_BYTES;
+  if (geometry->core != ACLPY_CORE_ZEN_3) return 0;
   if (sizeof(STORED) == 2) return streaming && !logarithm;
   return !logarithm || (streaming && bytes <= ACLPY_ROW_APART_BYTES);
 }
@@ -332,13 +333,20 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(opera
 
 #include "backward_short.h"
 
+/* Whether rows go past the caches, which is not worth it for all 16-bit ones. */
+ACLPY_INLINE int FN(rows_streaming)(const aclpy_geometry *geometry, const FN(operands) * p, int logarithm) {
+  const int64_t size = (int64_t)sizeof(STORED), bytes = geometry->n * size;
+  if (size != 2) return p->streaming;
+  const int well = aclpy_rows_well(p->out, geometry->pitch[2] * size, bytes);
+  if (p->streaming) return well || aclpy_rows_fair(bytes, size, 4 * LANES * size, ACLPY_FAIR_BACKWARD);
+  const int kept = KEEPS && !logarithm && geometry->n <= ACLPY_ROW_KEPT;
+  return geometry->core == ACLPY_CORE_ZEN_5 && geometry->half && well && !kept && p->out != p->g && p->out != p->y;
+}
+
 static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                          int logarithm) {
   FN(operands) p = FN(operands_of)(geometry, args);
-  const int64_t size = (int64_t)sizeof(STORED);
-  const int well = aclpy_rows_well(p.out, geometry->pitch[2] * size, geometry->n * size);
-  if (size == 2 && !well && !aclpy_rows_fair(geometry->n * size, size, 4 * LANES * size, ACLPY_FAIR_BACKWARD))
-    p.streaming = 0;
+  p.streaming = FN(rows_streaming)(geometry, &p, logarithm);
   if (FN(grouped) ? geometry->n <= ACLPY_ROW_GROUPED * LANES : !p.streaming && geometry->n == 2 * LANES) {
     if (logarithm) FN(rows_short)(geometry, &p, begin, end, 1, p.streaming);
     if (!logarithm) FN(rows_short)(geometry, &p, begin, end, 0, p.streaming);

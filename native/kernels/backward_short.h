@@ -50,7 +50,7 @@ ACLPY_INLINE void FN(rows_groups)(const aclpy_geometry *geometry, const FN(opera
   for (int64_t i = begin; i < end; i += v64_LANES) {
     const int64_t last = aclpy_min_i64(i + v64_LANES, end);
     double totals[v64_LANES];
-    for (int64_t r = i; r < last && streaming && !geometry->apart; ++r) {
+    for (int64_t r = i; r < last && streaming && geometry->core != ACLPY_CORE_ZEN_3; ++r) {
       aclpy_fetch_near(p->g + r * pitch[0], bytes);
       aclpy_fetch_near(p->y + r * pitch[1], bytes);
     }

@@ -52,7 +52,7 @@ typedef struct fused_direct {
   int functions;                      /* among them */
   const float *far[ACLPY_EASY_STEPS]; /* operands of the full shape: to be fetched ahead */
   int64_t n_far;
-  int apart;              /* the core's way (aclpy_core_apart) */
+  int apart;              /* the core's way (aclpy_core_kind) */
   const float *e;         /* exponentials */
   const unsigned char *x; /* for the logarithm */
   unsigned char *y;       /* NULL: no row yet */
@@ -169,7 +169,7 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   d->functions = 0;
   d->fold.limit = -1.0f;
   d->fold.paired = 0;
-  d->apart = aclpy_core_apart();
+  d->apart = aclpy_core_kind() == ACLPY_CORE_ZEN_3;
   if (f->post.n_ops > ACLPY_EASY_STEPS) return ACLPY_DIRECT_STAGED;
   for (int64_t k = 0; k < f->post.n_ops; ++k) {
     if (!direct_step_make_(f, d, k, &spare)) return ACLPY_DIRECT_STAGED;

@@ -68,11 +68,13 @@ uint32_t aclpy_isa_mask(const char *limit);
 /* Bytes of the caches of this machine (L2 of one core, our processors' share of the last level); never 0. */
 int64_t aclpy_cache_bytes_l2(void);
 int64_t aclpy_cache_bytes_last_level(void);
-/* Whether a core does best to finish one row before it begins the next: on AMD's family 19h (Zen 3 and 4) lines that
- * are read and lines that are written past the caches in turn, and software prefetches between, cost a third of the
- * memory's speed. Tests choose; below 0: as found. */
-int aclpy_core_apart(void);
-void aclpy_core_set_apart(int apart);
+/* What kind of core this is, where that decides the order of a kernel's work. On AMD's family 19h (Zen 3 and 4) lines
+ * that are read and lines that are written past the caches in turn, and software prefetches between, cost a third of
+ * the memory's speed; on family 1Ah (Zen 5) only one thread feels that, and only in short rows, but writing past the
+ * caches pays from half of the last level on. Tests choose; below 0: as found. */
+enum { ACLPY_CORE_ANY = 0, ACLPY_CORE_ZEN_3, ACLPY_CORE_ZEN_5, ACLPY_CORES };
+int aclpy_core_kind(void);
+void aclpy_core_set_kind(int kind);
 /* Whether kernels for AVX-512 round to bfloat16 by the processor's own instruction. Tests choose, before any kernel
  * runs on another thread; below 0: as found. */
 void aclpy_core_set_bf16(int rounds);

@@ -35,7 +35,8 @@ typedef struct aclpy_geometry {
   int mode;
   int streaming; /* write past the caches */
   int far;       /* the operands lie beyond the second-level caches */
-  int apart;     /* rows are best done one after the other (aclpy_core_apart) */
+  int half;      /* they fill half of the last level */
+  int core;      /* aclpy_core_kind */
   int64_t bytes; /* moved by the launch */
   int64_t outer, n, inner;
   int64_t group;   /* real rows in a virtual row */
@@ -95,7 +96,8 @@ ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t bytes, int64_
 ACLPY_INLINE void aclpy_geometry_caches_(aclpy_geometry *g, int64_t bytes) {
   g->streaming = bytes > aclpy_cache_bytes_last_level();
   g->far = bytes > 4 * aclpy_cache_bytes_l2(); /* several cores have one each */
-  g->apart = aclpy_core_apart();
+  g->half = bytes > aclpy_cache_bytes_last_level() / 2;
+  g->core = aclpy_core_kind();
 }
 
 /* Returns 0, or -1 where the parameters make no sense. `held`: tiles a thread holds in scratch at once; `tensors`: how

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Softmax-family kernels of rows, every dtype and supported ISA, dense and at a pitch: which order suits the core
- * (aclpy_core_apart) does not change a bit, nor does writing past the caches, nor writing in place, nor whether the
+ * (aclpy_core_kind) does not change a bit, nor does writing past the caches, nor writing in place, nor whether the
  * processor rounds to bfloat16 itself.
  */
 #include "kernels_family.h"
 
-enum { WAYS = 8 };
+enum { SIZES = 3, WAYS = 2 * SIZES * ACLPY_CORES };
 
-/* Way `way`: on a core of either kind, as a problem of this size or as a part of one so large that it is streamed. */
+/* Way `way`: on a core of each kind, as a problem of this size, or as a part of one that fills three quarters of the
+ * last level or is so large that it is streamed anywhere; rounding to bfloat16 as found or not. */
 static void run_way_(const aclpy_kernel *k, aclpy_kernel_args *args, int32_t n_params, int way) {
-  args->parts = way & 2 ? INT64_C(1) << 20 : 1;
-  aclpy_core_set_apart(way & 1);
-  if (way & 4) aclpy_core_set_bf16(0);
+  const int64_t elements = args->params[0] * args->params[1], moved = is_backward(k) ? 3 : 2;
+  const int64_t bytes = elements * moved * (int64_t)dtype_bytes(k->dtype);
+  const int64_t parts[SIZES] = {1, aclpy_cache_bytes_last_level() / 4 * 3 / bytes, INT64_C(1) << 20};
+  args->parts = parts[way / ACLPY_CORES % SIZES];
+  aclpy_core_set_kind(way % ACLPY_CORES);
+  if (way >= WAYS / 2) aclpy_core_set_bf16(0);
   run_plan(k, args, n_params, way != 0);
-  aclpy_core_set_apart(-1);
+  aclpy_core_set_kind(-1);
   aclpy_core_set_bf16(-1);
 }
 
@@ -99,5 +103,5 @@ int main(void) {
     ++done;
   }
   CHECK(done >= 32, "only %d kernels", done);
-  return finish("kernels on either kind of core");
+  return finish("kernels on each kind of core");
 }
