@@ -44,6 +44,8 @@ _PEAK_TURNS = 200_000
 _PEAK_TRIALS = 15
 _KIND_TURNS = 50_000
 _STEP_SLOTS = 2  # of 64 bytes
+# Half a step is what pipes take that are chosen badly: a bound counts only what is nearly whole.
+_NEARLY = 0.25
 # Of a turn of native/peak_loop.c.
 _CHAINS, _BETWEEN, _NONE = 8, 4, -1
 # In the order of native/work_kinds.h.
@@ -121,7 +123,7 @@ class Bounds:
         return self._known[key]
 
     def nanoseconds(self, cell: Cell, work: Work | None, streaming_ns: float) -> tuple[float, str]:
-        """The larger of bytes and vector work, and which one it is."""
+        """The larger of bytes and vector work (in all, or in one kind of pipe), and which."""
         if work is None:
             return streaming_ns, "bytes"
         each = (work.slots + turning_slots(cell)) / self.peak
@@ -169,17 +171,24 @@ def _pipes(loops: ctypes.CDLL) -> Pipes:
     beside.restype = ctypes.c_double
     beside.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64]
 
-    def turn_ns(kind: int, *, adds: bool) -> float:
-        return min(float(beside(kind, adds, _KIND_TURNS)) for _ in range(_PEAK_TRIALS))
+    def once_ns(kind: int, *, adds: bool) -> float:
+        return float(beside(kind, adds, _KIND_TURNS))
 
-    alone = {adds: turn_ns(_NONE, adds=adds) for adds in (False, True)}
-    if min(alone.values()) <= 0:
+    def turn_ns(kind: int, *, adds: bool) -> tuple[float, float]:
+        """Without the kind and with it, in turn: a slow phase must not look like a step."""
+        turns = [(once_ns(_NONE, adds=adds), once_ns(kind, adds=adds)) for _ in range(_PEAK_TRIALS)]
+        return min(alone for alone, _ in turns), min(both for _, both in turns)
+
+    if min(once_ns(_NONE, adds=adds) for adds in (False, True)) <= 0:
         return Pipes()
-    rates = {adds: _CHAINS * _STEP_SLOTS / ns for adds, ns in alone.items()}
+    rates = {False: 0.0, True: 0.0}
 
     def held(kind: int, *, adds: bool) -> int:
-        more_ns = max(0.0, turn_ns(kind, adds=adds) - alone[adds]) / _BETWEEN
-        return _STEP_SLOTS * round(more_ns * rates[adds] / _STEP_SLOTS)
+        alone_ns, both_ns = turn_ns(kind, adds=adds)
+        rate = _CHAINS * _STEP_SLOTS / alone_ns
+        rates[adds] = max(rates[adds], rate)
+        more_ns = max(0.0, both_ns - alone_ns) / _BETWEEN
+        return _STEP_SLOTS * int(more_ns * rate / _STEP_SLOTS + _NEARLY)
 
     kinds = {
         name: (held(kind, adds=False), held(kind, adds=True)) for kind, name in enumerate(_KINDS)

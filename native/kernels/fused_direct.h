@@ -30,8 +30,10 @@ ACLPY_INLINE void direct_fetch_(const aclpy_walk *w, const void *next, const voi
   aclpy_fetch_soon((const void *)((uintptr_t)x + (uintptr_t)at), bytes);
 }
 enum { ACLPY_OPERAND_AHEAD = 16384 /* on cores where fetching between stores is dear: early, and no nearer */ };
-ACLPY_INLINE void direct_fetch_operand_(const void *p, int64_t bytes, int apart) {
-  const uintptr_t near = (uintptr_t)p + ACLPY_AHEAD_BYTES, early = (uintptr_t)p + ACLPY_OPERAND_AHEAD;
+ACLPY_INLINE void direct_fetch_operand_(const void *p, int64_t bytes, int core) {
+  const int apart = core == ACLPY_CORE_ZEN_3, times = core == ACLPY_CORE_ZEN_5 ? 2 : 1;
+  const uintptr_t near = (uintptr_t)p + (uintptr_t)(times * ACLPY_AHEAD_BYTES);
+  const uintptr_t early = (uintptr_t)p + ACLPY_OPERAND_AHEAD;
   for (int64_t at = 0; at < bytes && !apart; at += 64) ACLPY_PREFETCH_NEAR(near + (uintptr_t)at);
   for (int64_t at = 0; at < bytes && apart; at += 64) ACLPY_PREFETCH(early + (uintptr_t)at);
 }
@@ -52,7 +54,7 @@ typedef struct fused_direct {
   int functions;                      /* among them */
   const float *far[ACLPY_EASY_STEPS]; /* operands of the full shape: to be fetched ahead */
   int64_t n_far;
-  int apart;              /* the core's way (aclpy_core_kind) */
+  int core;               /* aclpy_core_kind */
   const float *e;         /* exponentials */
   const unsigned char *x; /* for the logarithm */
   unsigned char *y;       /* NULL: no row yet */
@@ -169,7 +171,7 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   d->functions = 0;
   d->fold.limit = -1.0f;
   d->fold.paired = 0;
-  d->apart = aclpy_core_kind() == ACLPY_CORE_ZEN_3;
+  d->core = aclpy_core_kind();
   if (f->post.n_ops > ACLPY_EASY_STEPS) return ACLPY_DIRECT_STAGED;
   for (int64_t k = 0; k < f->post.n_ops; ++k) {
     if (!direct_step_make_(f, d, k, &spare)) return ACLPY_DIRECT_STAGED;
@@ -268,7 +270,7 @@ ACLPY_INLINE void direct_steps_(const fused_direct *d, v32 *v, int64_t i, int fu
     }
   }
   for (int64_t k = 0; k < d->n_far; ++k) {
-    direct_fetch_operand_(d->far[k] + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float), d->apart);
+    direct_fetch_operand_(d->far[k] + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float), d->core);
   }
 }
 

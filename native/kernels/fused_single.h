@@ -116,7 +116,7 @@ ACLPY_INLINE void single_row_(const fused_single *s, v32 *v, int64_t i, int kind
   for (uintptr_t at = 0; at < ACLPY_DIRECT_QUAD * sizeof(float); at += 64) {
     ACLPY_PREFETCH_NEAR((uintptr_t)each + ACLPY_DIRECT_AHEAD * sizeof(float) + at);
   }
-  if (s->far) direct_fetch_operand_(each, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float), s->d->apart);
+  if (s->far) direct_fetch_operand_(each, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float), s->d->core);
   for (int k = 0; k < 4; ++k) {
     const v32 value = v32_load(each + k * v32_LANES);
     v[k] = kind == ACLPY_SINGLE_FMA_EACH ? v32_fma(v[k], s->alpha, value) : v32_mul(v[k], value);
