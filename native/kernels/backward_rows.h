@@ -224,7 +224,8 @@ ACLPY_INLINE void FN(kept_out)(const REAL *kept, STORED *out, VEC high, VEC low)
     STX(out, v, k, 0);
   }
 }
-/* The sum of row `row` where `sums`, the results of the row before where `outs`. */
+/* The sum of row `row` where `sums`, the results of the row before where `outs`, one group of vectors behind: so the
+ * end of a sum, in which its lanes come together, has work beside it. */
 ACLPY_INLINE double FN(kept_step)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t row, FN(total) sum,
                                   REAL (*kept)[2 * ACLPY_ROW_KEPT], int sums, int outs) {
   const int64_t n = geometry->n, *pitch = geometry->pitch;
@@ -233,16 +234,19 @@ ACLPY_INLINE double FN(kept_step)(const aclpy_geometry *geometry, const FN(opera
   const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
   FN(sums) s;
   FN(sums_begin)(&s);
+  const int64_t group = 4 * LANES;
   int64_t i = 0;
-  for (; i + 4 * LANES <= n; i += 4 * LANES) {
+  for (; i + group <= n; i += group) {
     if (sums) FN(kept_sum)(&s, g + i, y + i, kept[row & 1] + 2 * i);
-    if (outs) FN(kept_out)(kept[~row & 1] + 2 * i, out + i, high, low);
+    if (outs && i > 0) FN(kept_out)(kept[~row & 1] + 2 * (i - group), out + i - group, high, low);
   }
+  const double total = sums ? FN(sums_end)(&s, g, y, i, n, 0) : 0;
+  if (outs && i > 0) FN(kept_out)(kept[~row & 1] + 2 * (i - group), out + i - group, high, low);
   if (outs) {
     const STORED *x = p->g + (row - 1) * pitch[0] + i, *z = p->y + (row - 1) * pitch[1] + i;
     FN(row_out)(x, z, out + i, n - i, sum, 0, 0);
   }
-  return sums ? FN(sums_end)(&s, g, y, i, n, 0) : 0;
+  return total;
 }
 static void FN(rows_run_kept)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end) {
   _Alignas(64) REAL kept[2][2 * ACLPY_ROW_KEPT];
