@@ -13,6 +13,7 @@ int aclpy_core_bf16;
 #if defined(__x86_64__)
 #include <cpuid.h>
 
+/* Later cores of family 1Ah are taken for Zen 5 until somebody measures them. */
 enum { AMD_ZEN_3_AND_4 = 0x19, AMD_ZEN_5 = 0x1a, FAMILY_IS_EXTENDED = 0xf };
 
 static int find_kind_(void) {

@@ -9,6 +9,7 @@
 #include "context.h"
 #include "failure.h"
 #include "memory.h"
+#include "park.h"
 
 enum { HOST_PAGE = 4096, TYPE_MAPPED = 0 };
 enum { FLAG_MAPPED = 2, FLAG_IO_MEMORY = 4, FLAG_READONLY = 8, FLAG_PINNED = 0x10000000 };
@@ -114,6 +115,7 @@ int32_t aclpy_host_unregister(uintptr_t address) {
   bool settled = eng_memory_settle(memory);
   eng_release(&memory->head);
   if (settled) return ACLPY_ACL_SUCCESS;
+  if (eng_stopping()) return eng_fail_stopped(function);
   return aclpy_fail(ACLPY_ACL_ERROR_RT_INTERNAL_ERROR, function, "ptr", "memory that no queued task touches",
                     "unregister it outside of host functions",
                     "memory that tasks still use, in a host function: they may be queued behind it");

@@ -109,7 +109,8 @@ bool eng_memory_settle(struct eng_memory *memory) {
   if (!busy_(memory)) return true;
   if (eng_self()->worker_of != NULL) return false;
   await_(memory);
-  return !eng_scheduling() || !busy_(memory); /* a deadlock in a schedule */
+  /* A deadlock in a schedule; kernels that a shutdown waits for, too. */
+  return !(eng_scheduling() || eng_stopping()) || !busy_(memory);
 }
 
 static int32_t report_(struct eng_memory *memory) {
@@ -142,9 +143,9 @@ int32_t aclpy_memory_wait(uintptr_t address) {
       }
     }
   }
-  /* Also where nothing was pending: a shutdown drops the tasks that were. */
-  if (eng_stopping()) status = eng_fail_stopped(function);
   if (status == ACLPY_ACL_SUCCESS) status = report_(memory);
+  /* Also where nothing was pending: a shutdown drops the tasks that were. */
+  if (status == ACLPY_ACL_SUCCESS && eng_stopping()) status = eng_fail_stopped(function);
   eng_release(&memory->head);
   return status;
 }

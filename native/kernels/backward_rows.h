@@ -258,7 +258,8 @@ static void FN(rows_run_kept)(const aclpy_geometry *geometry, const FN(operands)
 
 /* Whether each row is written before the sum of the next is begun: where rows do not share the first-level cache, and
  * on cores that do best so. There 16-bit rows in the caches are bound by their conversions, which the other way hides;
- * so are the exponentials of log-softmax but for streams of short rows. */
+ * so are the exponentials of log-softmax but for streams of short rows. On Zen 5 only streams of short rows are, of
+ * softmax without conversions. */
 ACLPY_INLINE int FN(rows_apart)(const aclpy_geometry *geometry, int logarithm, int streaming) {
   const int64_t bytes = geometry->n * (int64_t)sizeof(STORED);
   if (!streaming && (geometry->far || bytes >= ACLPY_ROW_LONG_BYTES)) return 1;
@@ -337,7 +338,8 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(opera
 
 #include "backward_short.h"
 
-/* Whether rows go past the caches, which is not worth it for all 16-bit ones. */
+/* Whether rows go past the caches: 16-bit ones of whole lines or long ones, on Zen 5 from half of the last level on
+ * (but for kept ones); never where the result is an input, which is one of two reasons for `streaming` to be 0. */
 ACLPY_INLINE int FN(rows_streaming)(const aclpy_geometry *geometry, const FN(operands) * p, int logarithm) {
   const int64_t size = (int64_t)sizeof(STORED), bytes = geometry->n * size;
   if (size != 2) return p->streaming;

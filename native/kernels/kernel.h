@@ -70,8 +70,9 @@ int64_t aclpy_cache_bytes_l2(void);
 int64_t aclpy_cache_bytes_last_level(void);
 /* What kind of core this is, where that decides the order of a kernel's work. On AMD's family 19h (Zen 3 and 4) lines
  * that are read and lines that are written past the caches in turn, and software prefetches between, cost a third of
- * the memory's speed; on family 1Ah (Zen 5) only one thread feels that, and only in short rows, but writing past the
- * caches pays from half of the last level on. Tests choose; below 0: as found. */
+ * the memory's speed. On family 1Ah (measured on Zen 5) that is so in short rows of one thread, and not so that it
+ * would hurt several; 16-bit gradients go past the caches from half of the last level on. Tests choose; below 0: as
+ * found. */
 enum { ACLPY_CORE_ANY = 0, ACLPY_CORE_ZEN_3, ACLPY_CORE_ZEN_5, ACLPY_CORES };
 int aclpy_core_kind(void);
 void aclpy_core_set_kind(int kind);

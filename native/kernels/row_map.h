@@ -60,10 +60,10 @@ ACLPY_INLINE void aclpy_walk_fetch(const aclpy_walk *w, const void *next, int64_
 enum { ACLPY_ROW_LONG_BYTES = 8192 };
 /* Where rows are best done so, streams of logarithms' gradients are up to this length. */
 enum { ACLPY_ROW_APART_BYTES = 16384 };
-/* Where only short ones are, softmax's gradients past the caches are up to this one, */
-enum { ACLPY_ROW_BRIEF_BYTES = 4096 };
 /* and the next row's sum of softmax's is begun before a row is written up to this one, in the caches. */
 enum { ACLPY_ROW_LED_BYTES = 4096 };
+/* Where only short rows past the caches are best done so (Zen 5), softmax's gradients are up to this one. */
+enum { ACLPY_ROW_BRIEF_BYTES = 4096 };
 
 /* Whether rows of results begin and end with lines, */
 ACLPY_INLINE int aclpy_rows_lined(const void *y, int64_t pitch_bytes) {

@@ -39,6 +39,12 @@ int32_t __wrap_eng_capture_check_context(const struct eng_context *context, cons
   return __real_eng_capture_check_context(context, function);
 }
 
+/* As a task that is at work in registered memory: its bytes are not the program's yet. */
+static void check_registered_(eng_hold task) {
+  CHECK_EQUAL(aclpy_host_unregister(eng_hold_memory(task)->base), ACLPY_ACL_ERROR_UNINITIALIZE);
+  eng_memory_unhold(task);
+}
+
 struct waiter {
   int32_t (*wait)(uintptr_t memory);
   uintptr_t memory;
@@ -73,6 +79,9 @@ int main(void) {
   CHECK_EQUAL(aclpy_memset_async(0, memory, BYTES, 1, BYTES, stream), 0);
   CHECK_EQUAL(aclpy_submit(0, stream, NULL, park_run, park_drop, &behind, 0), 0);
 
+  static _Alignas(4096) unsigned char registered[4096];
+  CHECK_EQUAL(aclpy_host_register_flags(0, (uintptr_t)registered, sizeof(registered), 2), 0);
+  const eng_hold task = eng_memory_hold(eng_memory_find((uintptr_t)registered));
   struct waiter waiters[] = {
       {.wait = aclpy_memory_wait, .memory = memory, .context = context, .hold = {LATCH, LATCH}},
       {.wait = wait_device, .context = context, .hold = {LATCH, LATCH}}}; /* the default stream is idle */
@@ -84,6 +93,7 @@ int main(void) {
   }
   aclpy_shutdown();
   CHECK_EQUAL(latch_count(&behind.dropped), 1); /* and what was queued before it */
+  check_registered_(task);
   for (int i = 0; i < WAITERS; i++) {
     latch_add(&waiters[i].hold.go);
     join_thread(threads[i]);

@@ -21,15 +21,26 @@ static void run_way_(const aclpy_kernel *k, aclpy_kernel_args *args, int32_t n_p
   aclpy_core_set_bf16(-1);
 }
 
-/* Way `way` in place of a copy of the first input, against `want`, which has 0x5a between rows. */
+/* Results that begin at a line: short rows go past the caches only so. */
+static buffer make_(size_t bytes, size_t element, int lined) {
+  buffer b = buffer_make(bytes, element);
+  if (lined) b.data += -(uintptr_t)b.data & 63u;
+  memset(b.data, 0x5a, bytes);
+  memset(b.whole, GUARD_BYTE, (size_t)(b.data - b.whole));
+  memset(b.data + bytes, GUARD_BYTE, GUARD / 2);
+  return b;
+}
+
+/* Way `way` in place of a copy of input `which`, against `want`, which has 0x5a between rows. */
 static void check_in_place_(const aclpy_kernel *k, const shape3 *s, const buffer *in, const buffer *want,
-                            const int64_t *params, int32_t n_params, int way) {
+                            const int64_t *params, int32_t n_params, int way, int which) {
   const size_t bytes = dtype_bytes(k->dtype), row = (size_t)s->n * bytes;
   const size_t pitch = in[0].bytes / (size_t)s->outer;
   buffer got = buffer_make(in[0].bytes, bytes);
   memset(got.data, 0x5a, got.bytes);
-  for (int64_t r = 0; r < s->outer; ++r) memcpy(got.data + (size_t)r * pitch, in[0].data + (size_t)r * pitch, row);
+  for (int64_t r = 0; r < s->outer; ++r) memcpy(got.data + (size_t)r * pitch, in[which].data + (size_t)r * pitch, row);
   aclpy_kernel_args args = {{got.data, is_backward(k) ? in[1].data : got.data, got.data}, NULL, params, 0};
+  if (which == 1) args.addr[0] = in[0].data, args.addr[1] = got.data;
   run_way_(k, &args, n_params, way);
   CHECK(buffer_guards_hold(&got), "%s %s %s: wrote outside, in place", k->name, k->dtype, k->isa);
   CHECK(memcmp(got.data, want->data, got.bytes) == 0,
@@ -61,7 +72,7 @@ static void check_vanishing_(const aclpy_kernel *k) {
   for (int i = 0; i < WAYS; ++i) buffer_free(&out[i]);
 }
 
-static void check_cores_(const aclpy_kernel *k, const shape3 *s, int64_t gap) {
+static void check_cores_(const aclpy_kernel *k, const shape3 *s, int64_t gap, int lined) {
   const size_t bytes = dtype_bytes(k->dtype);
   const int backward = is_backward(k), pitched = layout_of(k) != NULL;
   const int64_t pitch = s->n + gap;
@@ -73,8 +84,7 @@ static void check_cores_(const aclpy_kernel *k, const shape3 *s, int64_t gap) {
   for (int i = 0; i < 2; ++i) in[i] = buffer_make((size_t)(s->outer * pitch) * bytes, bytes);
   fill_family(k, &whole, in, 1.0);
   for (int i = 0; i < ways; ++i) {
-    out[i] = buffer_make(in[0].bytes, bytes);
-    memset(out[i].data, 0x5a, out[i].bytes);
+    out[i] = make_(in[0].bytes, bytes, lined);
     aclpy_kernel_args args = {{in[0].data, backward ? in[1].data : out[i].data, out[i].data}, NULL, params, 0};
     run_way_(k, &args, n_params, i);
     CHECK(buffer_guards_hold(&out[i]), "%s %s %s: wrote outside", k->name, k->dtype, k->isa);
@@ -82,22 +92,25 @@ static void check_cores_(const aclpy_kernel *k, const shape3 *s, int64_t gap) {
           "%s %s %s [%" PRId64 ",%" PRId64 "] gap %" PRId64 ": way %d has other bits", k->name, k->dtype, k->isa,
           s->outer, s->n, gap, i);
   }
-  for (int i = WAYS / 2 - 1; i < ways; i += WAYS / 2) check_in_place_(k, s, in, &out[0], params, n_params, i);
+  for (int i = 0; i < ways && !lined; ++i) {
+    for (int which = 0; which <= backward; ++which) check_in_place_(k, s, in, &out[0], params, n_params, i, which);
+  }
   for (int i = 0; i < 2; ++i) buffer_free(&in[i]);
   for (int i = 0; i < ways; ++i) buffer_free(&out[i]);
 }
 
 int main(void) {
-  const shape3 shapes[] = {{19, 16, 1},  {9, 33, 1},   {7, 128, 1},  {5, 1000, 1},
-                           {4, 1024, 1}, {4, 2039, 1}, {3, 4096, 1}, {3, 8200, 1}};
+  const shape3 shapes[] = {{19, 16, 1},  {9, 33, 1},   {19, 32, 1},  {9, 64, 1},   {7, 128, 1}, {6, 512, 1},
+                           {5, 1000, 1}, {4, 1024, 1}, {4, 2039, 1}, {3, 4096, 1}, {3, 8200, 1}};
   int done = 0;
   const aclpy_kernel *k;
   for (size_t i = 0; (k = aclpy_kernel_at(i)) != NULL; ++i) {
     const char *layout = is_of_family(k) ? layout_of(k) : "";
     if (!is_of_family(k) || !isa_bit(k) || (layout != NULL && strcmp(layout, "_pitched") != 0)) continue;
     for (size_t j = 0; j < sizeof shapes / sizeof shapes[0]; ++j) {
-      check_cores_(k, &shapes[j], 0);
-      if (layout != NULL) check_cores_(k, &shapes[j], 3);
+      for (int lined = 0; lined < 2; ++lined) check_cores_(k, &shapes[j], 0, lined);
+      if (layout != NULL) check_cores_(k, &shapes[j], 3, 0);
+      if (layout != NULL) check_cores_(k, &shapes[j], -shapes[j].n & 31, 1);
     }
     if (layout == NULL && is_backward(k)) check_vanishing_(k);
     ++done;
