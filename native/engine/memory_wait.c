@@ -109,7 +109,7 @@ bool eng_memory_settle(struct eng_memory *memory) {
   if (!busy_(memory)) return true;
   if (eng_self()->worker_of != NULL) return false;
   await_(memory);
-  /* A deadlock in a schedule; kernels that a shutdown waits for, too. */
+  /* A deadlock in a schedule, or a task that is still at work while a shutdown ends the wait. */
   return !(eng_scheduling() || eng_stopping()) || !busy_(memory);
 }
 

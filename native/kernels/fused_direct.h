@@ -30,7 +30,7 @@ ACLPY_INLINE void direct_fetch_(const aclpy_walk *w, const void *next, const voi
   aclpy_fetch_soon((const void *)((uintptr_t)x + (uintptr_t)at), bytes);
 }
 enum { ACLPY_OPERAND_AHEAD = 16384 /* on cores where fetching between stores is dear: early, and no nearer */ };
-/* Zen 5's memory takes so long that twice the way is better. */
+/* Zen 5 does a little better with twice the way (benchmarks/NOTES-fused.md); others were not measured so. */
 ACLPY_INLINE void direct_fetch_operand_(const void *p, int64_t bytes, int core) {
   const int apart = core == ACLPY_CORE_ZEN_3, times = core == ACLPY_CORE_ZEN_5 ? 2 : 1;
   const uintptr_t near = (uintptr_t)p + (uintptr_t)(times * ACLPY_AHEAD_BYTES);
