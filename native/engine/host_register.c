@@ -106,17 +106,27 @@ int32_t aclpy_host_device_pointer(uintptr_t address, uintptr_t *device, uint32_t
   return ACLPY_ACL_SUCCESS;
 }
 
-int32_t aclpy_host_unregister(uintptr_t address) {
-  static const char function[] = "aclrtHostUnregister";
-  if (address == 0) return eng_fail_null(function, "ptr");
-  struct eng_memory *memory = eng_registry_take(address, ACLPY_MEMORY_REGISTERED);
-  if (memory == NULL) return refuse_unknown_(address, function);
-  /* The bytes are the program's, which may free them as soon as this returns. */
-  bool settled = eng_memory_settle(memory);
-  eng_release(&memory->head);
-  if (settled) return ACLPY_ACL_SUCCESS;
+static int32_t refuse_busy_(const char *function) {
   if (eng_stopping()) return eng_fail_stopped(function);
   return aclpy_fail(ACLPY_ACL_ERROR_RT_INTERNAL_ERROR, function, "ptr", "memory that no queued task touches",
                     "unregister it outside of host functions",
                     "memory that tasks still use, in a host function: they may be queued behind it");
+}
+
+int32_t aclpy_host_unregister(uintptr_t address) {
+  static const char function[] = "aclrtHostUnregister";
+  if (address == 0) return eng_fail_null(function, "ptr");
+  struct eng_memory *memory = eng_memory_find(address);
+  bool known = memory != NULL && memory->base == address && memory->kind == ACLPY_MEMORY_REGISTERED;
+  /* Before it is taken away, so that a refusal leaves it registered. */
+  bool idle = known && eng_memory_settle(memory);
+  if (memory != NULL) eng_release(&memory->head);
+  if (!known) return refuse_unknown_(address, function);
+  if (!idle) return refuse_busy_(function);
+  memory = eng_registry_take(address, ACLPY_MEMORY_REGISTERED);
+  if (memory == NULL) return refuse_unknown_(address, function); /* another thread was first */
+  /* The bytes are the program's, which may free them as soon as this returns: what was queued meanwhile, too. */
+  idle = eng_memory_settle(memory);
+  eng_release(&memory->head);
+  return idle ? ACLPY_ACL_SUCCESS : refuse_busy_(function);
 }

@@ -59,16 +59,25 @@ int eng_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), 
   return 0;
 }
 
+/* A masked load whose idle lanes lie in a page that is not there yet is done in microcode, some hundred cycles each time,
+ * and the last vector of a row may reach so far: behind all of it comes one vector more, and every page is there. */
+enum { SCRATCH_ALIGNMENT = 64, SCRATCH_SMALLEST = 4096, SCRATCH_BEHIND = 64, SCRATCH_PAGE = 4096 };
+
+static void touch_pages_(volatile unsigned char *data, size_t size) {
+  for (size_t at = 0; at < size; at += SCRATCH_PAGE) data[at] = 0;
+  data[size - 1] = 0;
+}
+
 bool eng_scratch_get(struct eng_scratch *scratch, size_t size, void **data) {
-  enum { ALIGNMENT = 64, SMALLEST = 4096 };
   *data = NULL;
   if (size == 0) return true;
   if (scratch->size < size) {
     if (size > SIZE_MAX / 2 || eng_fault(ENG_RESOURCE_MEMORY)) return false;
-    size_t rounded = SMALLEST;
+    size_t rounded = SCRATCH_SMALLEST;
     while (rounded < size) rounded *= 2;
     void *grown = NULL;
-    if (posix_memalign(&grown, ALIGNMENT, rounded) != 0) return false;
+    if (posix_memalign(&grown, SCRATCH_ALIGNMENT, rounded + SCRATCH_BEHIND) != 0) return false;
+    touch_pages_(grown, rounded + SCRATCH_BEHIND);
     free(scratch->data);
     scratch->data = grown;
     scratch->size = rounded;

@@ -206,6 +206,29 @@ static void buffered_copies(void) {
   CHECK_EQUAL(aclpy_memcpy_async(0, device_, 1, pinned_, 1, BUFFERED, stream_), 207001);
 }
 
+/* A host function that would unregister what a task behind it uses. */
+struct inside {
+  struct park park;
+  uintptr_t at;
+  int32_t status;
+};
+static int32_t unregister_inside(void *arg) {
+  struct inside *self = arg;
+  (void)park_run(&self->park);
+  self->status = aclpy_host_unregister(self->at);
+  return 0;
+}
+
+static void refused_inside(uintptr_t at) {
+  struct inside self = {PARK, at, 0};
+  CHECK_EQUAL(aclpy_submit(0, stream_, "inside", unregister_inside, park_drop, &self, 0), 0);
+  latch_wait(&self.park.begun, 1);
+  CHECK_EQUAL(aclpy_memcpy_async(0, device_, 8, at, 8, H2D, stream_), 0);
+  latch_add(&self.park.go);
+  CHECK_EQUAL(aclpy_stream_synchronize(0, stream_), 0);
+  CHECK_EQUAL(self.status, ACLPY_ACL_ERROR_RT_INTERNAL_ERROR);
+}
+
 static void registered_host_memory(void) {
   void *page = NULL;
   uintptr_t on_device = 0;
@@ -250,6 +273,8 @@ static void registered_host_memory(void) {
   CHECK_EQUAL(aclpy_host_device_pointer(at + 100, &on_device, 0), 0);
   CHECK_EQUAL(on_device, at + 100);
   CHECK_EQUAL(aclpy_host_unregister(0), 100000);
+  refused_inside(at); /* and registered as before: */
+  CHECK_EQUAL(aclpy_host_device_pointer(at, &on_device, 0), 0);
   CHECK_EQUAL(aclpy_host_unregister(at), 0);
   free(page);
 }
