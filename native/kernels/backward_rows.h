@@ -91,7 +91,9 @@ ACLPY_INLINE double FN(sums_end)(FN(sums) * s, const STORED *g, const STORED *y,
   FN(sums_rest)(s, g, y, i, n, logarithm);
   if (logarithm) return V(acc_sum)(s->terms[0], s->terms[1]);
   if (!ACLPY_LIKELY(V(products_hold)(&s->products))) return FN(block_dot)(g, y, n);
-  return V(products_total)(&s->products, n < 4 * LANES ? 2 : 4);
+  /* Not by a number that is known later: chains that are counted live in memory, stored again in each turn. */
+  if (n < 4 * LANES) return V(products_total)(&s->products, 2);
+  return V(products_total)(&s->products, 4);
 }
 
 /* Sum of one block: g * y, or g alone. */
@@ -160,6 +162,60 @@ typedef struct FN(operands) {
   int streaming;
 } FN(operands);
 
+/* Rows past the caches on their way. */
+typedef struct FN(flow) {
+  aclpy_seam seam;
+  int seamed; /* lines that two rows share are written whole */
+  int paced;  /* the core is kept from running ahead */
+} FN(flow);
+/* Two rows of two operands are read at a time. */
+ACLPY_INLINE int FN(rows_paced)(const aclpy_geometry *geometry, int logarithm) {
+  const int64_t bytes = geometry->n * (int64_t)sizeof(STORED);
+  return PLAIN && !logarithm && geometry->core == ACLPY_CORE_ZEN_5 && geometry->vast &&
+         4 * bytes <= aclpy_cache_bytes_l2();
+}
+ACLPY_INLINE FN(flow) FN(flow_of)(const aclpy_geometry *geometry, const FN(operands) * p, int logarithm, int streaming) {
+  const int64_t size = (int64_t)sizeof(STORED), bytes = geometry->n * size, pitch = geometry->pitch[2] * size;
+  FN(flow) f;
+  f.seam.held = 0;
+  f.seamed = PLAIN && streaming && aclpy_rows_seamed(p->out, pitch, bytes, geometry->core);
+  f.paced = streaming && FN(rows_paced)(geometry, logarithm);
+  return f;
+}
+
+/* The results of a row up to its first whole line; returns where that begins. */
+ACLPY_INLINE int64_t FN(row_begin)(const STORED *g, const STORED *y, STORED *out, int64_t n, FN(total) sum,
+                                   int logarithm, FN(flow) * f) {
+  const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
+  const int64_t head = aclpy_to_line(out, (int64_t)sizeof(STORED), n);
+#if ACLPY_SEAMS && PLAIN
+  if (f->seam.held > 0) {
+    const VEC v = FN(result)(LDN(g, head, 0), LDN(y, head, 0), high, low, logarithm);
+    aclpy_seam_close(&f->seam, out + head - LANES, V(line)(v));
+    return head;
+  }
+#endif
+  if (!f->seamed) aclpy_fetch_shared(out + n);
+  FN(row_out_each)(g, y, out, head, high, low, logarithm, 0);
+  return head;
+}
+/* The results from `at` on. Where another row follows that shares its last line, those of that line wait for it. */
+ACLPY_INLINE void FN(row_finish)(const STORED *g, const STORED *y, STORED *out, int64_t at, int64_t n, FN(total) sum,
+                                 int logarithm, int streaming, FN(flow) * f) {
+#if ACLPY_SEAMS && PLAIN
+  if (f->seamed) {
+    const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
+    const int64_t tail = (int64_t)((uintptr_t)(out + n) & 63u) / (int64_t)sizeof(STORED), end = n - tail;
+    FN(row_end)(g, y, out, at, end, sum, logarithm, streaming);
+    const VEC v = FN(result)(LDN(g + end, tail, 0), LDN(y + end, tail, 0), high, low, logarithm);
+    aclpy_seam_open(&f->seam, V(line)(v), tail * (int64_t)sizeof(STORED));
+    return;
+  }
+#endif
+  (void)f;
+  FN(row_end)(g, y, out, at, n, sum, logarithm, streaming);
+}
+
 ACLPY_INLINE FN(operands) FN(operands_of)(const aclpy_geometry *geometry, const aclpy_kernel_args *args) {
   FN(operands) p;
   p.g = (const STORED *)args->addr[0];
@@ -174,15 +230,13 @@ ACLPY_INLINE FN(operands) FN(operands_of)(const aclpy_geometry *geometry, const 
  * read just before the place, in another page, of what was written, and such a load waits for the store. */
 enum { FN(fetches) = sizeof(STORED) < sizeof(double) /* two rows of doubles fill the first-level cache as it is */ };
 ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t row, FN(total) sum,
-                                  int logarithm, int streaming) {
+                                  int logarithm, int streaming, FN(flow) * f) {
   const int64_t n = geometry->n, *pitch = geometry->pitch;
   const STORED *g = p->g + row * pitch[0], *y = p->y + row * pitch[1];
   STORED *out = p->out + row * pitch[2];
   const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
   double total = 0.0;
-  int64_t done = streaming ? aclpy_to_line(out, (int64_t)sizeof(STORED), n) : 0;
-  if (streaming) aclpy_fetch_shared(out + n);
-  FN(row_out_each)(g, y, out, done, high, low, logarithm, 0);
+  int64_t done = streaming ? FN(row_begin)(g, y, out, n, sum, logarithm, f) : 0;
   for (int64_t first = 0; first < n; first += ACLPY_BLOCK) {
     const STORED *h = g + pitch[0] + first, *z = y + pitch[1] + first;
     const int64_t m = aclpy_min_i64(ACLPY_BLOCK, n - first);
@@ -190,6 +244,7 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
     FN(sums_begin)(&s);
     int64_t i = 0;
     for (; i + 4 * LANES <= m; i += 4 * LANES) {
+      if (PLAIN && streaming && f->paced && i % (ACLPY_PACE_GROUPS * 4 * LANES) == 0) aclpy_pace();
       FN(sums_quad)(&s, h + i, z + i, logarithm);
       if (streaming) aclpy_fetch_near(h + i, 4 * LANES * (int64_t)sizeof(STORED));
       if (streaming) aclpy_fetch_near(z + i, 4 * LANES * (int64_t)sizeof(STORED));
@@ -201,7 +256,7 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
     if (streaming && i < m) aclpy_fetch_near(z + i, (m - i) * (int64_t)sizeof(STORED));
     total += FN(sums_end)(&s, h, z, i, m, logarithm);
   }
-  FN(row_end)(g, y, out, done, n, sum, logarithm, streaming);
+  FN(row_finish)(g, y, out, done, n, sum, logarithm, streaming, f);
   return total;
 }
 
@@ -259,11 +314,13 @@ static void FN(rows_run_kept)(const aclpy_geometry *geometry, const FN(operands)
 /* Whether each row is written before the sum of the next is begun: where rows do not share the first-level cache, and
  * on cores that do best so. There 16-bit rows in the caches are bound by their conversions, which the other way hides;
  * so are the exponentials of log-softmax but for streams of short rows. On Zen 5 only streams of short rows are, of
- * softmax without conversions. */
+ * softmax without conversions, where the core is not paced. */
 ACLPY_INLINE int FN(rows_apart)(const aclpy_geometry *geometry, int logarithm, int streaming) {
   const int64_t bytes = geometry->n * (int64_t)sizeof(STORED);
   if (!streaming && (geometry->far || bytes >= ACLPY_ROW_LONG_BYTES)) return 1;
-  if (geometry->core == ACLPY_CORE_ZEN_5) return PLAIN && streaming && !logarithm && bytes <= ACLPY_ROW_BRIEF_BYTES;
+  if (geometry->core == ACLPY_CORE_ZEN_5) {
+    return PLAIN && streaming && !logarithm && bytes <= ACLPY_ROW_BRIEF_BYTES && !FN(rows_paced)(geometry, logarithm);
+  }
   if (geometry->core != ACLPY_CORE_ZEN_3) return 0;
   if (sizeof(STORED) == 2) return streaming && !logarithm;
   return !logarithm || (streaming && bytes <= ACLPY_ROW_APART_BYTES);
@@ -328,12 +385,16 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(opera
     if (!led) FN(rows_run_apart)(geometry, p, begin, end, logarithm, streaming);
     return;
   }
+  FN(flow) f = FN(flow_of)(geometry, p, logarithm, streaming);
   double sum = FN(row_sum)(p->g + begin * pitch[0], p->y + begin * pitch[1], n, logarithm);
   for (int64_t i = begin; i < last; ++i) {
-    sum = FN(rows_step)(geometry, p, i, FN(total_of)(sum), logarithm, streaming);
+    sum = FN(rows_step)(geometry, p, i, FN(total_of)(sum), logarithm, streaming, &f);
   }
   const STORED *g = p->g + last * pitch[0], *y = p->y + last * pitch[1];
-  FN(row_end)(g, y, p->out + last * pitch[2], 0, n, FN(total_of)(sum), logarithm, streaming);
+  STORED *out = p->out + last * pitch[2];
+  const FN(total) end_sum = FN(total_of)(sum);
+  const int64_t at = streaming ? FN(row_begin)(g, y, out, n, end_sum, logarithm, &f) : 0;
+  FN(row_end)(g, y, out, at, n, end_sum, logarithm, streaming);
 }
 
 #include "backward_short.h"

@@ -8,6 +8,7 @@
 #ifndef ACLPY_KERNELS_ROW_MAP_H
 #define ACLPY_KERNELS_ROW_MAP_H
 
+#include "../simd/seam.h"
 #include "define.h"
 
 /* Elements from p to the next 64-byte line, at most n. */
@@ -23,15 +24,20 @@ ACLPY_INLINE void aclpy_fetch(const void *p, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH((uintptr_t)p + (uintptr_t)(ACLPY_AHEAD_BYTES + at));
 }
 /* The same into the first-level cache, for loops short enough that what they fetch is still there when they need it. */
-enum { ACLPY_NEAR_BYTES = 6144 };
-ACLPY_INLINE void aclpy_fetch_near(const void *p, int64_t bytes) {
-  for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH_NEAR((uintptr_t)p + (uintptr_t)(ACLPY_NEAR_BYTES + at));
+enum { ACLPY_NEAR_BYTES = 6144, ACLPY_NEAR_BYTES_ZEN_5 = 8192 };
+ACLPY_INLINE void aclpy_fetch_at(const void *p, int64_t ahead, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH_NEAR((uintptr_t)p + (uintptr_t)(ahead + at));
 }
+ACLPY_INLINE void aclpy_fetch_near(const void *p, int64_t bytes) { aclpy_fetch_at(p, ACLPY_NEAR_BYTES, bytes); }
 /* What lies in the second-level cache, into the first-level one, a moment before it is needed. */
 enum { ACLPY_SOON_BYTES = 512 };
 ACLPY_INLINE void aclpy_fetch_soon(const void *p, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH_NEAR((uintptr_t)p + (uintptr_t)(ACLPY_SOON_BYTES + at));
 }
+
+/* Results past the caches, and how what is read beside them is fetched: rows of up to ACLPY_AHEAD_BYTES into the first
+ * level, longer ones in two stages; or all into the first level, which on Zen 5 takes four fifths of the time. */
+enum { ACLPY_STREAM = 1, ACLPY_STREAM_NEAR = 2 };
 
 /* Which way the maxima of a row are taken while the row before it is worked on. Where a turn touches more than the
  * first-level cache holds, from the end: the next turn then begins with what this one has read last. */
@@ -62,7 +68,11 @@ enum { ACLPY_ROW_LONG_BYTES = 8192 };
 enum { ACLPY_ROW_APART_BYTES = 16384 };
 /* and the next row's sum of softmax's is begun before a row is written up to this one, in the caches. */
 enum { ACLPY_ROW_LED_BYTES = 4096 };
-/* Where only short rows past the caches are best done so (Zen 5), softmax's gradients are up to this one. */
+/* On Zen 5 a loop that streams with little arithmetic runs so far ahead of memory that its fetches are more than the core
+ * can hold, and what it then needs is not there: one that waits for itself every so many groups takes 0.7 to 0.9 of the
+ * time, where rows stay in the second level and little of the tensors in the last. */
+enum { ACLPY_PACE_GROUPS = 2 };
+/* Elsewhere short rows are best done one after the other there. */
 enum { ACLPY_ROW_BRIEF_BYTES = 4096 };
 
 /* Whether rows of results begin and end with lines, */
@@ -79,6 +89,12 @@ ACLPY_INLINE int aclpy_rows_well(const void *y, int64_t pitch_bytes, int64_t row
 enum { ACLPY_FAIR_FORWARD = 3000, ACLPY_FAIR_BACKWARD = 900 };
 ACLPY_INLINE int aclpy_rows_fair(int64_t row_bytes, int64_t element_bytes, int64_t quad_bytes, int64_t least) {
   return quad_bytes >= 64 && row_bytes * element_bytes >= least;
+}
+/* Whether lines that two rows share are written whole (simd/seam.h), measured on Zen 5 alone: rows that follow each other
+ * without a gap and are longer than a line, so that no third row has a part of it. */
+ACLPY_INLINE int aclpy_rows_seamed(const void *y, int64_t pitch_bytes, int64_t row_bytes, int core) {
+  return ACLPY_SEAMS && core == ACLPY_CORE_ZEN_5 && pitch_bytes == row_bytes && row_bytes >= 256 &&
+         !aclpy_rows_lined(y, pitch_bytes);
 }
 /* The line that a row shares with the next is asked for while the row is being written: stores that are waiting for it
  * would hold up all behind them. */

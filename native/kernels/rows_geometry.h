@@ -36,6 +36,7 @@ typedef struct aclpy_geometry {
   int streaming; /* write past the caches */
   int far;       /* the operands lie beyond the second-level caches */
   int half;      /* they fill half of the last level */
+  int vast;      /* they are more than twice the last level */
   int core;      /* aclpy_core_kind */
   int64_t bytes; /* moved by the launch */
   int64_t outer, n, inner;
@@ -97,6 +98,7 @@ ACLPY_INLINE void aclpy_geometry_caches_(aclpy_geometry *g, int64_t bytes) {
   g->streaming = bytes > aclpy_cache_bytes_last_level();
   g->far = bytes > 4 * aclpy_cache_bytes_l2(); /* several cores have one each */
   g->half = bytes > aclpy_cache_bytes_last_level() / 2;
+  g->vast = bytes / 2 > aclpy_cache_bytes_last_level();
   g->core = aclpy_core_kind();
 }
 

@@ -116,8 +116,10 @@ typedef struct FN(pending) {
   int64_t at; /* elements before it are written */
   REAL shift, factor;
   int streaming;
-  int calm;   /* its elements are */
-  int paired; /* e lies in the order of ldx */
+  int calm;         /* its elements are */
+  int paired;       /* e lies in the order of ldx */
+  aclpy_seam *seam; /* of its first line; NULL: shared lines are written in parts */
+  int last;         /* no row follows */
 } FN(pending);
 
 /* Four vectors, where the row has them. */
@@ -147,11 +149,44 @@ ACLPY_INLINE void FN(pending_write)(FN(pending) * p, int64_t end, int streaming,
   p->at = end;
 }
 
+#if ACLPY_SEAMS && PLAIN
+/* `count` results from `at` on, less than a line. */
+ACLPY_INLINE VEC FN(pending_part)(const FN(pending) * p, int64_t at, int64_t count, int logarithm) {
+  const VEC shift = V(set1)(p->shift), factor = V(set1)(p->factor);
+  if (logarithm) return V(sub)(V(sub)(LDN(p->x + at, count, 0), shift), factor);
+  return V(mul)(LDNR(p->e + at, count, 0), factor);
+}
+/* Whether the row's first line was begun by the row before; then it is written. */
+ACLPY_INLINE int FN(pending_seam_closed)(FN(pending) * p, int logarithm) {
+  if (p->seam == NULL || p->seam->held == 0) return 0;
+  const int64_t head = aclpy_to_line(p->y, (int64_t)sizeof(STORED), p->n);
+  aclpy_seam_close(p->seam, p->y + head - LANES, V(line)(FN(pending_part)(p, 0, head, logarithm)));
+  p->at = head;
+  return 1;
+}
+/* What the row has of its last line waits for the row that follows. */
+ACLPY_INLINE void FN(pending_seam_open)(FN(pending) * p, int logarithm) {
+  const int64_t tail = (int64_t)((uintptr_t)(p->y + p->n) & 63u) / (int64_t)sizeof(STORED);
+  FN(pending_write)(p, p->n - tail, p->streaming, logarithm, ACLPY_WAY_ANY);
+  const VEC part = FN(pending_part)(p, p->n - tail, tail, logarithm);
+  aclpy_seam_open(p->seam, V(line)(part), tail * (int64_t)sizeof(STORED));
+  p->at = p->n;
+}
+#else
+ACLPY_INLINE int FN(pending_seam_closed)(FN(pending) * p, int logarithm) { return (void)p, (void)logarithm, 0; }
+ACLPY_INLINE void FN(pending_seam_open)(FN(pending) * p, int logarithm) { (void)p, (void)logarithm; }
+#endif
+
 /* Up to the first whole line, so that streaming stores are aligned. */
 ACLPY_INLINE void FN(pending_begin)(FN(pending) * p, int logarithm, int way) {
-  if (!p->streaming) return;
-  aclpy_fetch_shared(p->y + p->n);
+  if (!p->streaming || FN(pending_seam_closed)(p, logarithm)) return;
+  if (!PLAIN || p->seam == NULL || p->last) aclpy_fetch_shared(p->y + p->n);
   FN(pending_write)(p, aclpy_to_line(p->y, (int64_t)sizeof(STORED), p->n), 0, logarithm, way);
+}
+/* What is left of it. */
+ACLPY_INLINE void FN(pending_end)(FN(pending) * p, int logarithm, int way) {
+  if (PLAIN && p->seam != NULL && !p->last) FN(pending_seam_open)(p, logarithm);
+  FN(pending_write)(p, p->n, p->streaming, logarithm, way);
 }
 
 /* Three rows that are worked on at once, so that arithmetic of one hides the memory of the others: the maximum of
@@ -166,8 +201,12 @@ typedef struct FN(three) {
 
 /* What is streamed is asked for early: short rows into the first-level cache, where they are found again; of long ones
  * the next into the second-level cache, and this one from there. */
-ACLPY_INLINE void FN(three_fetch)(const FN(three) * t, int64_t i, int64_t n) {
+ACLPY_INLINE void FN(three_fetch)(const FN(three) * t, int64_t i, int64_t n, int streaming) {
   const int64_t bytes = 4 * LANES * (int64_t)sizeof(STORED);
+  if (streaming == ACLPY_STREAM_NEAR) {
+    aclpy_fetch_at(t->next + i, ACLPY_NEAR_BYTES_ZEN_5, bytes);
+    return;
+  }
   if (n * (int64_t)sizeof(STORED) < ACLPY_AHEAD_BYTES) {
     aclpy_fetch_near(t->next + i, bytes);
     return;
@@ -191,7 +230,7 @@ ACLPY_INLINE void FN(three_quad)(FN(three) * t, int64_t i, FN(pending) * before,
 ACLPY_INLINE int64_t FN(three_both)(FN(three) * t, int64_t n, FN(pending) * before, int logarithm, int way) {
   int64_t i = 0;
   for (; before->at + 4 * LANES <= n; i += 4 * LANES) {
-    if (before->streaming) FN(three_fetch)(t, i, n);
+    if (before->streaming) FN(three_fetch)(t, i, n, before->streaming);
     FN(three_quad)(t, i, before, logarithm, way);
   }
   return i;
@@ -233,7 +272,7 @@ ACLPY_INLINE double FN(rows_step)(const STORED *next, FN(peak) * next_top, const
     const int paired = calm && way == ACLPY_WAY_PAIRS;
     if (calm && before->paired == paired) i = FN(three_both)(&t, n, before, logarithm, way);
     if (!calm && before->paired == paired) i = FN(three_both)(&t, n, before, logarithm, ACLPY_WAY_ANY);
-    FN(pending_write)(before, n, before->streaming, logarithm, way);
+    FN(pending_end)(before, logarithm, way);
   }
   if (calm) i = FN(three_rest)(&t, i, n, logarithm, way);
   if (!calm) i = FN(three_rest)(&t, i, n, logarithm, ACLPY_WAY_ANY);
@@ -270,6 +309,10 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *g, const STORED *x, STOR
   const int64_t n = g->n, from = g->pitch[0], to = g->pitch[1];
   FN(pending) before = {0};
   FN(peak) top = {0, 0}, next_top = {0, 0};
+  const int64_t size = (int64_t)sizeof(STORED);
+  const int seamed = PLAIN && streaming && way == ACLPY_WAY_ANY && aclpy_rows_seamed(y, to * size, n * size, g->core);
+  aclpy_seam seam;
+  seam.held = 0;
   if (begin < end) top = FN(row_peak)(x + begin * from, n);
   for (int64_t row = begin; row < end; ++row) {
     const STORED *here = x + row * from, *next = row + 1 < end ? here + from : here;
@@ -278,12 +321,13 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *g, const STORED *x, STOR
     const double sum = FN(rows_step)(next, &next_top, here, e, n, top, &before, logarithm, way, calm);
     const REAL factor = (REAL)(logarithm ? aclpy_log_f64(sum) : 1.0 / sum);
     const int paired = calm && way == ACLPY_WAY_PAIRS;
-    const FN(pending) now = {e, here, y + row * to, n, 0, top.max, factor, streaming, top.calm, paired};
+    const FN(pending) now = {e, here, y + row * to, n, 0, top.max, factor, streaming, top.calm, paired,
+                             seamed ? &seam : NULL, row + 1 == end};
     before = now;
     FN(pending_begin)(&before, logarithm, way);
     top = next_top;
   }
-  if (before.y != NULL) FN(pending_write)(&before, n, streaming, logarithm, way);
+  if (before.y != NULL) FN(pending_end)(&before, logarithm, way);
 }
 static void FN(rows_run_calm)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end,
                               REAL *scratch, int logarithm, int streaming, int way) {
@@ -344,7 +388,8 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
   const int64_t pitch = g->pitch[1] * size, row = g->n * size, last = aclpy_cache_bytes_last_level();
   const int lines = aclpy_rows_lined(y, pitch), fair = aclpy_rows_fair(row, size, 4 * LANES * size, ACLPY_FAIR_FORWARD);
   const int wanted = aclpy_rows_well(y, pitch, row) ? moved > aclpy_row_stream_bytes() : fair && moved > last;
-  const int streaming = wanted && args->addr[0] != args->addr[1];
+  const int streams = PLAIN && g->core == ACLPY_CORE_ZEN_5 ? ACLPY_STREAM_NEAR : ACLPY_STREAM;
+  const int streaming = wanted && args->addr[0] != args->addr[1] ? streams : 0;
   const int pair = g->n == 2 * LANES && !streaming;
   const int way = CALM_WAY(g->n % (4 * LANES) == 0 && (lines || !streaming));
   if (logarithm && g->n <= ACLPY_ROW_SHORT * LANES) {

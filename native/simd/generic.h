@@ -116,6 +116,7 @@ ACLPY_INLINE v32 ld_bf16(const uint16_t *p) { return ldn_bf16(p, v32_LANES, 0.0f
 ACLPY_INLINE void st_bf16(uint16_t *p, v32 v) { stn_bf16(p, v, v32_LANES); }
 ACLPY_INLINE void nt_bf16(uint16_t *p, v32 v) { stn_bf16(p, v, v32_LANES); }
 ACLPY_INLINE void aclpy_stream_fence(void) {}
+ACLPY_INLINE void aclpy_pace(void) {}
 
 #undef ACLPY_EACH_
 #undef ACLPY_GENERIC_

@@ -131,5 +131,6 @@ ACLPY_INLINE void nt_f64(double *p, v64 v) { st_f64(p, v); }
 ACLPY_INLINE void nt_f16(uint16_t *p, v32 v) { st_f16(p, v); }
 ACLPY_INLINE void nt_bf16(uint16_t *p, v32 v) { st_bf16(p, v); }
 ACLPY_INLINE void aclpy_stream_fence(void) {}
+ACLPY_INLINE void aclpy_pace(void) {}
 
 #endif
