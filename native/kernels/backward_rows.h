@@ -171,8 +171,7 @@ typedef struct FN(flow) {
 /* Two rows of two operands are read at a time. */
 ACLPY_INLINE int FN(rows_paced)(const aclpy_geometry *geometry, int logarithm) {
   const int64_t bytes = geometry->n * (int64_t)sizeof(STORED);
-  return PLAIN && !logarithm && geometry->core == ACLPY_CORE_ZEN_5 && geometry->vast &&
-         4 * bytes <= aclpy_cache_bytes_l2();
+  return PLAIN && !logarithm && aclpy_paced(geometry) && 4 * bytes <= aclpy_cache_bytes_l2();
 }
 ACLPY_INLINE FN(flow) FN(flow_of)(const aclpy_geometry *geometry, const FN(operands) * p, int logarithm, int streaming) {
   const int64_t size = (int64_t)sizeof(STORED), bytes = geometry->n * size, pitch = geometry->pitch[2] * size;

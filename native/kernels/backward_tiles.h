@@ -86,8 +86,8 @@ ACLPY_INLINE void FN(rest_all)(const aclpy_geometry *geometry, const FN(tile_res
     const int64_t n = aclpy_tile_columns(geometry, &p->t, r);
     if (p->fetches) {
       const int64_t far = aclpy_tile_fetch(geometry, r, ACLPY_ROWS_AHEAD, p->t.rows, p->after);
-      aclpy_fetch_row(p->g + far, n * (int64_t)sizeof(STORED));
-      aclpy_fetch_row(p->y + far, n * (int64_t)sizeof(STORED));
+      aclpy_fetch_row(p->g + far, n * (int64_t)sizeof(STORED), p->fetches);
+      aclpy_fetch_row(p->y + far, n * (int64_t)sizeof(STORED), p->fetches);
     }
     FN(rest_row)(geometry, p, r, 0, n, logarithm, copy, p->streaming);
   }
@@ -125,6 +125,7 @@ typedef struct FN(tile_task) {
   FN(dense) dense;
   int64_t after; /* elements from the tile's start to that of the one behind it */
   int fetches;
+  int paced;
 } FN(tile_task);
 
 /* Adds rows [first, last) of `vectors` vectors of columns, from column c on, to their sums, and writes those of the
@@ -137,13 +138,12 @@ ACLPY_INLINE void FN(tile_sum_block)(const aclpy_geometry *geometry, const FN(ti
   for (int64_t r = first; r < last; ++r) {
     const int64_t at = r * geometry->columns + c, to = r * geometry->stride + c;
     const int64_t left = aclpy_tile_columns(geometry, &p->t, r) - c;
+    if (PLAIN && !logarithm && p->paced && r % ACLPY_PACE_GROUPS == 0) aclpy_pace();
     if (before->live) FN(rest_strip)(geometry, before, r, c, vectors, logarithm, copy);
     if (p->fetches) {
       const int64_t far = aclpy_tile_fetch(geometry, r, ACLPY_TILE_BLOCK, p->t.rows, p->after) + c;
-      for (int64_t b = 0; b < vectors * LANES * (int64_t)sizeof(STORED); b += 64) {
-        ACLPY_PREFETCH((uintptr_t)(p->g + far) + (uintptr_t)b);
-        ACLPY_PREFETCH((uintptr_t)(p->y + far) + (uintptr_t)b);
-      }
+      aclpy_fetch_row(p->g + far, vectors * LANES * (int64_t)sizeof(STORED), p->fetches);
+      aclpy_fetch_row(p->y + far, vectors * LANES * (int64_t)sizeof(STORED), p->fetches);
     }
     for (int k = 0; k < vectors; ++k) {
       const int64_t i = k * LANES;
@@ -219,7 +219,8 @@ ACLPY_INLINE void FN(tiles_run_as)(const aclpy_geometry *geometry, const FN(oper
     FN(tile_task) task = FN(tile_task_of)(p, aclpy_tile_of(geometry, i, 0));
     if (copy) task.dense.g = scratch + (i - begin) % held * 2 * size;
     if (copy) task.dense.y = task.dense.g + size;
-    task.fetches = aclpy_tiles_fetch(geometry);
+    task.fetches = aclpy_tiles_fetch(geometry, PLAIN);
+    task.paced = aclpy_paced(geometry);
     task.after = i + 1 < end ? aclpy_tile_of(geometry, i + 1, 0).offset - task.t.offset : 0;
     FN(tile_sum)(geometry, &task, &before, &sums, logarithm, copy);
     FN(totals_set)(&totals[odd], 0, sums.sum, geometry->stride);
@@ -265,7 +266,8 @@ static void FN(tile_chunks_run)(const aclpy_geometry *geometry, const aclpy_kern
       continue;
     }
     FN(tile_task) task = FN(tile_task_of)(&p, aclpy_tile_of(geometry, i, 1));
-    task.fetches = aclpy_tiles_fetch(geometry);
+    task.fetches = aclpy_tiles_fetch(geometry, 0); /* chunks: 1.1 of the time in the first level */
+    task.paced = aclpy_paced(geometry);
     if (i + 1 < end) task.after = aclpy_chunk_way(geometry, i);
     const aclpy_tile *t = &task.t;
     if (pass == 0) {

@@ -68,11 +68,7 @@ enum { ACLPY_ROW_LONG_BYTES = 8192 };
 enum { ACLPY_ROW_APART_BYTES = 16384 };
 /* and the next row's sum of softmax's is begun before a row is written up to this one, in the caches. */
 enum { ACLPY_ROW_LED_BYTES = 4096 };
-/* On Zen 5 a loop that streams with little arithmetic runs so far ahead of memory that its fetches are more than the core
- * can hold, and what it then needs is not there: one that waits for itself every so many groups takes 0.7 to 0.9 of the
- * time, where rows stay in the second level and little of the tensors in the last. */
-enum { ACLPY_PACE_GROUPS = 2 };
-/* Elsewhere short rows are best done one after the other there. */
+/* On Zen 5, where loops are not paced, short rows of gradients are best done one after the other. */
 enum { ACLPY_ROW_BRIEF_BYTES = 4096 };
 
 /* Whether rows of results begin and end with lines, */

@@ -60,7 +60,7 @@ ACLPY_INLINE void FN(swap_block)(const aclpy_geometry *g, const FN(swap_tile) * 
   for (int64_t r = first; r < last; r += 2) {
     const STORED *far = next->x + aclpy_tile_fetch(g, r, ACLPY_TILE_BLOCK, g->rows, g->width) + c;
     for (int64_t k = 0; k < 2 && next->live; ++k) {
-      aclpy_fetch_row(far + k * g->columns, vectors * LANES * (int64_t)sizeof(STORED));
+      aclpy_fetch_row(far + k * g->columns, vectors * LANES * (int64_t)sizeof(STORED), ACLPY_FETCH_L2);
     }
     if (r + 2 <= last) {
       FN(swap_rows)(g, here, next, r, 2, c, vectors, max, top, sum);

@@ -28,11 +28,12 @@ static __attribute__((noinline)) void FN(chunk_maxima)(const aclpy_geometry *g, 
   enum { STRIPS = ACLPY_TILE_MAX / (4 * LANES) };
   const int64_t rows = t->rows, width = t->width, pitch = g->columns;
   const int64_t ahead = aclpy_fetch_ahead(g, (int64_t)sizeof(STORED));
+  const int level = aclpy_fetch_level(g, PLAIN);
   const int calm = CALM_WAY(0) == ACLPY_WAY_CALM ? ACLPY_WAY_CALM : ACLPY_WAY_ANY;
   TOPS tops[STRIPS];
   for (int k = 0; k < STRIPS; ++k) tops[k] = TOPS_FIRST();
   for (int64_t r = 0; r < rows; ++r, x += pitch) {
-    if (ahead > 0) aclpy_fetch_row(x + ahead, width * (int64_t)sizeof(STORED));
+    if (ahead > 0) aclpy_fetch_row(x + ahead, width * (int64_t)sizeof(STORED), level);
     for (int64_t c = 0; c < width; c += 4 * LANES) TOPS_ROW(&tops[c / (4 * LANES)], x + c);
   }
   for (int64_t c = 0; c < width; c += 4 * LANES) {

@@ -153,9 +153,7 @@ ACLPY_INLINE void FN(trio_read)(const aclpy_geometry *g, const FN(tile_trio) * p
   const int64_t left = aclpy_tile_columns(g, &a->t, r) - c;
   if (p->fetches) {
     const STORED *far = a->x + aclpy_tile_fetch(g, r, ACLPY_TILE_BLOCK, a->t.rows, p->after) + c;
-    for (int64_t at = 0; at < vectors * LANES * (int64_t)sizeof(STORED); at += 64) {
-      ACLPY_PREFETCH((uintptr_t)far + (uintptr_t)at);
-    }
+    aclpy_fetch_row(far, vectors * LANES * (int64_t)sizeof(STORED), p->fetches);
   }
   if (left >= vectors * LANES) {
     for (int k = 0; k < vectors; ++k) {
@@ -257,7 +255,7 @@ ACLPY_INLINE void FN(tiles_run_as)(const aclpy_geometry *g, const aclpy_kernel_a
   const int64_t held = aclpy_tiles_held(g, (int64_t)sizeof(REAL));
   FN(columns) s[3];
   FN(tile_trio) p = {.streaming = g->streaming && args->addr[0] != args->addr[1]};
-  p.fetches = aclpy_tiles_fetch(g);
+  p.fetches = aclpy_tiles_fetch(g, PLAIN);
   p.by_rows = aclpy_tiles_by_rows(g, args->addr[1], 4 * LANES, (int64_t)sizeof(STORED), p.streaming);
   p.here = FN(tile_way_of)(g, args, begin, begin < end, scratch, &s[0]);
   p.before = FN(tile_way_of)(g, args, begin, 0, NULL, &s[2]);

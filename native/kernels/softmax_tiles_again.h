@@ -102,7 +102,7 @@ ACLPY_INLINE FN(again_lines)
                              .old_factor = before->s->all.factor + c,
                              .sum = here->s->all.sum + c,
                              .streaming = p->streaming,
-                             .fetches = p->fetches && next->live};
+                             .fetches = next->live ? p->fetches : ACLPY_FETCH_NONE};
   return l;
 }
 
@@ -126,7 +126,7 @@ ACLPY_INLINE void FN(again_write)(const FN(again_lines) * l, int64_t r, int loga
 
 /* maxima of the next one's; */
 ACLPY_INLINE void FN(again_read)(const FN(again_lines) * l, int64_t r, TOPS *tops) {
-  if (l->fetches) aclpy_fetch_row(l->far + r * l->pitch, 4 * LANES * (int64_t)sizeof(STORED));
+  if (l->fetches) aclpy_fetch_row(l->far + r * l->pitch, 4 * LANES * (int64_t)sizeof(STORED), l->fetches);
   TOPS_ROW(tops, l->next + r * l->pitch);
 }
 
@@ -336,7 +336,7 @@ static void FN(tiles_again_run)(const aclpy_geometry *g, const aclpy_kernel_args
                                 REAL *scratch, int logarithm) {
   FN(again_columns) s[3];
   FN(again_trio) p = {.e = scratch, .streaming = g->streaming && args->addr[0] != args->addr[1]};
-  p.fetches = aclpy_tiles_fetch(g);
+  p.fetches = aclpy_tiles_fetch(g, PLAIN);
   p.by_rows = aclpy_tiles_by_rows(g, args->addr[1], 4 * LANES, (int64_t)sizeof(STORED), p.streaming);
   p.way = CALM_WAY(!p.by_rows);
   if (begin >= end) return;

@@ -50,11 +50,12 @@ ACLPY_INLINE int32_t aclpy_transposed_plan(const aclpy_geometry *g, aclpy_kernel
 /* Memory to fetch while something else is done: [at, end). */
 typedef struct aclpy_fetch_range {
   uintptr_t at, end;
+  int level;
 } aclpy_fetch_range;
 
 ACLPY_INLINE void aclpy_fetch_some(aclpy_fetch_range *f, int64_t bytes) {
   const uintptr_t stop = f->at + (uintptr_t)bytes;
-  for (; f->at < stop && f->at < f->end; f->at += 64) ACLPY_PREFETCH(f->at);
+  for (; f->at < stop && f->at < f->end; f->at += 64) aclpy_fetch_row((const void *)f->at, 64, f->level);
 }
 
 #endif
@@ -85,7 +86,8 @@ ACLPY_INLINE const STORED *FN(strip_of)(const aclpy_geometry *g, const unsigned 
 ACLPY_INLINE aclpy_fetch_range FN(strip_behind)(const aclpy_geometry *g, const unsigned char *x, const aclpy_tile *t,
                                                 int live) {
   const STORED *next = FN(strip_of)(g, x, t) + t->width * g->n;
-  const aclpy_fetch_range f = {(uintptr_t)next, (uintptr_t)(next + (live ? g->width * g->n : 0))};
+  const aclpy_fetch_range f = {(uintptr_t)next, (uintptr_t)(next + (live ? g->width * g->n : 0)),
+                               aclpy_fetch_level(g, 1)};
   return f;
 }
 
