@@ -23,10 +23,17 @@ enum {
 };
 
 /* What streams past is asked for as in the plain kernel: the next row into the second-level cache, for it is read
- * twice, and from there, a moment before its exponentials, into the first; operands, read once, into the first
- * (or, where a core wants them early, no nearer than the second). */
-ACLPY_INLINE void direct_fetch_(const aclpy_walk *w, const void *next, const void *x, int64_t at, int64_t bytes) {
-  aclpy_walk_fetch(w, next, aclpy_walk_at(w, at), bytes);
+ * twice, and from there, a moment before its exponentials, into the first, or `near`: into the first; operands, read
+ * once, into the first (or, where a core wants them early, no nearer than the second). */
+ACLPY_INLINE void direct_fetch_(const aclpy_walk *w, const void *next, const void *x, int64_t at, int64_t bytes,
+                                int near) {
+  const int64_t here = aclpy_walk_at(w, at);
+  if (near) {
+    aclpy_fetch_at(aclpy_walk_ahead(w, next, here, ACLPY_NEAR_BYTES_ZEN_5), 0, bytes);
+    return;
+  }
+  const void *far = aclpy_walk_ahead(w, next, here, ACLPY_AHEAD_BYTES);
+  for (int64_t k = 0; k < bytes; k += 64) ACLPY_PREFETCH((uintptr_t)far + (uintptr_t)k);
   aclpy_fetch_soon((const void *)((uintptr_t)x + (uintptr_t)at), bytes);
 }
 enum { ACLPY_OPERAND_AHEAD = 16384 /* on cores where fetching between stores is dear: early, and no nearer */ };

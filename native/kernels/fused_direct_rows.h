@@ -98,10 +98,11 @@ ACLPY_INLINE FN(direct_peak) FN(direct_first)(const STORED *x, int64_t n) {
 ACLPY_INLINE int64_t FN(direct_quads)(const aclpy_fused *f, fused_direct *d, FN(direct_three) * t, int logarithm,
                                       int64_t target, int functions, int way) {
   const int64_t n = f->g.n, size = (int64_t)sizeof(STORED);
+  const int near = PLAIN && d->core == ACLPY_CORE_ZEN_5;
   int64_t i = 0;
   for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
     v32 v[4];
-    if (f->streaming) direct_fetch_(&t->walk, t->next, t->x, i * size, ACLPY_DIRECT_QUAD * size);
+    if (f->streaming) direct_fetch_(&t->walk, t->next, t->x, i * size, ACLPY_DIRECT_QUAD * size, near);
     TOP_QUAD(&t->top, t->next + aclpy_walk_at(&t->walk, i * size) / size);
     /* Before anything is stored: a load that follows a store to the same place of another page waits for it. */
     FN(direct_load)(t->x + i, v, way);

@@ -38,13 +38,14 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   const int64_t n = f->g.n, size = (int64_t)sizeof(STORED);
   const int each = kind == ACLPY_SINGLE_FMA_EACH || kind == ACLPY_SINGLE_MUL_EACH || kind == ACLPY_SINGLE_MANY;
   const aclpy_walk forwards = {-1, n * size};
+  const int near = PLAIN && s.d->core == ACLPY_CORE_ZEN_5;
   const float *e = s.d->e;
   unsigned char *y = s.d->y;
   int64_t i = 0;
   for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
     v32 v[4];
     const aclpy_walk *walk = each ? &t->walk : &forwards;
-    if (s.streaming) direct_fetch_(walk, t->next, t->x, i * size, ACLPY_DIRECT_QUAD * size);
+    if (s.streaming) direct_fetch_(walk, t->next, t->x, i * size, ACLPY_DIRECT_QUAD * size, near);
     TOP_QUAD(&t->top, t->next + aclpy_walk_at(walk, i * size) / size);
     FN(direct_load)(t->x + i, v, way);
     FN(single_quad)(f, &s, e, y, i, kind, target, way);

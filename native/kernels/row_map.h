@@ -54,11 +54,11 @@ ACLPY_INLINE aclpy_walk aclpy_walk_of(int64_t row_bytes, int64_t quad_bytes, int
 }
 /* The quad whose turn it is, `at` being where the others are. */
 ACLPY_INLINE int64_t aclpy_walk_at(const aclpy_walk *w, int64_t at) { return w->last < 0 ? at : w->last - at; }
-/* Asks for what follows the quad at `at` of `next`: backwards, behind the beginning comes the end of the row after. */
-ACLPY_INLINE void aclpy_walk_fetch(const aclpy_walk *w, const void *next, int64_t at, int64_t bytes) {
-  const int64_t back = at - 2 * ACLPY_AHEAD_BYTES;
-  const int64_t wrapped = at < ACLPY_AHEAD_BYTES ? back + 2 * w->row : back;
-  aclpy_fetch((const void *)((uintptr_t)next + (uintptr_t)(w->last < 0 ? at : wrapped)), bytes);
+/* Where what follows the quad at `at` of `next` lies, `ahead` bytes further on: backwards, behind the beginning comes the
+ * end of the row after. */
+ACLPY_INLINE const void *aclpy_walk_ahead(const aclpy_walk *w, const void *next, int64_t at, int64_t ahead) {
+  const int64_t wrapped = at < ahead ? at - ahead + 2 * w->row : at - ahead;
+  return (const void *)((uintptr_t)next + (uintptr_t)(w->last < 0 ? at + ahead : wrapped));
 }
 
 /* From this length on, rows are done one after the other where nothing is streamed: two of each operand at a time, at
