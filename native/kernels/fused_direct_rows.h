@@ -127,8 +127,8 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   fused_single s;
   int kind = ACLPY_SINGLE_NOT;
   int64_t i;
-  /* From floats to floats the loop for any operations is as fast, on some processors faster. */
-  const int narrow = sizeof(STORED) < sizeof(float) || f->to == 1;
+  /* From floats to floats the loop for any operations is as fast, on some processors faster; not on Zen 5. */
+  const int narrow = sizeof(STORED) < sizeof(float) || f->to == 1 || d->core == ACLPY_CORE_ZEN_5;
   if (narrow && able && !logarithm && target != ACLPY_STAGED) kind = fused_single_make_(f, d, &s);
   if (kind != ACLPY_SINGLE_NOT) {
     i = d->at = FN(single_run)(f, &t, &s, kind, target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), way);
