@@ -59,8 +59,9 @@ int eng_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), 
   return 0;
 }
 
-/* A masked load whose idle lanes lie in a page that is not there yet is done in microcode, some hundred cycles each time,
- * and the last vector of a row may reach so far: behind all of it comes one vector more, and every page is there. */
+/* A masked load whose idle lanes lie in a page that is not there yet is done in microcode, some hundred cycles each
+ * time, and the last vector of a row may reach so far: behind all of it comes one vector more, and every page is there.
+ */
 enum { SCRATCH_ALIGNMENT = 64, SCRATCH_SMALLEST = 4096, SCRATCH_BEHIND = 64, SCRATCH_PAGE = 4096 };
 
 static void touch_pages_(volatile unsigned char *data, size_t size) {

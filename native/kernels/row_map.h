@@ -54,8 +54,8 @@ ACLPY_INLINE aclpy_walk aclpy_walk_of(int64_t row_bytes, int64_t quad_bytes, int
 }
 /* The quad whose turn it is, `at` being where the others are. */
 ACLPY_INLINE int64_t aclpy_walk_at(const aclpy_walk *w, int64_t at) { return w->last < 0 ? at : w->last - at; }
-/* Where what follows the quad at `at` of `next` lies, `ahead` bytes further on: backwards, behind the beginning comes the
- * end of the row after. */
+/* Where what follows the quad at `at` of `next` lies, `ahead` bytes further on: backwards, behind the beginning comes
+ * the end of the row after. */
 ACLPY_INLINE const void *aclpy_walk_ahead(const aclpy_walk *w, const void *next, int64_t at, int64_t ahead) {
   const int64_t wrapped = at < ahead ? at - ahead + 2 * w->row : at - ahead;
   return (const void *)((uintptr_t)next + (uintptr_t)(w->last < 0 ? at + ahead : wrapped));
@@ -83,11 +83,13 @@ ACLPY_INLINE int aclpy_rows_well(const void *y, int64_t pitch_bytes, int64_t row
  * short rows feel. `least`: bytes of a row times those of an element. Where four vectors are less than a line, none is:
  * they would leave lines half written. */
 enum { ACLPY_FAIR_FORWARD = 3000, ACLPY_FAIR_BACKWARD = 900 };
+/* Where such lines are written whole. Groups of logarithms do not. */
+enum { ACLPY_FAIR_SEAMED = 1600 };
 ACLPY_INLINE int aclpy_rows_fair(int64_t row_bytes, int64_t element_bytes, int64_t quad_bytes, int64_t least) {
   return quad_bytes >= 64 && row_bytes * element_bytes >= least;
 }
-/* Whether lines that two rows share are written whole (simd/seam.h), measured on Zen 5 alone: rows that follow each other
- * without a gap and are longer than a line, so that no third row has a part of it. */
+/* Whether lines that two rows share are written whole (simd/seam.h), measured on Zen 5 alone: rows that follow each
+ * other without a gap and are longer than a line, so that no third row has a part of it. */
 ACLPY_INLINE int aclpy_rows_seamed(const void *y, int64_t pitch_bytes, int64_t row_bytes, int core) {
   return ACLPY_SEAMS && core == ACLPY_CORE_ZEN_5 && pitch_bytes == row_bytes && row_bytes >= 256 &&
          !aclpy_rows_lined(y, pitch_bytes);

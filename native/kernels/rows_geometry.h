@@ -176,9 +176,9 @@ ACLPY_INLINE void aclpy_geometry_whole(aclpy_geometry *g, const aclpy_kernel_arg
   aclpy_geometry_caches_(g, aclpy_whole_bytes(args, g->bytes));
 }
 
-/* On Zen 5 a loop that streams with little arithmetic runs so far ahead of memory that its fetches are more than the core
- * can hold, and what it then needs is not there: one that waits for itself every so many groups of four vectors takes
- * 0.7 to 0.9 of the time. Not where much of the tensors is still in the last level. */
+/* On Zen 5 a loop that streams with little arithmetic runs so far ahead of memory that its fetches are more than the
+ * core can hold, and what it then needs is not there: one that waits for itself every so many groups of four vectors
+ * takes 0.7 to 0.9 of the time. Not where much of the tensors is still in the last level. */
 enum { ACLPY_PACE_GROUPS = 2 };
 ACLPY_INLINE int aclpy_paced(const aclpy_geometry *g) { return g->core == ACLPY_CORE_ZEN_5 && g->vast; }
 

@@ -107,87 +107,7 @@ ACLPY_INLINE void FN(row_exp_scale)(const STORED *x, STORED *y, int64_t n, REAL 
 #undef PART_
 }
 
-/* A row whose sum is known, to be written: y = e * factor, or (x - shift) - factor. */
-typedef struct FN(pending) {
-  const REAL *e;
-  const STORED *x;
-  STORED *y; /* NULL: none */
-  int64_t n;
-  int64_t at; /* elements before it are written */
-  REAL shift, factor;
-  int streaming;
-  int calm;         /* its elements are */
-  int paired;       /* e lies in the order of ldx */
-  aclpy_seam *seam; /* of its first line; NULL: shared lines are written in parts */
-  int last;         /* no row follows */
-} FN(pending);
-
-/* Four vectors, where the row has them. */
-ACLPY_INLINE void FN(pending_quad)(FN(pending) * p, int logarithm, int way) {
-  const int64_t i = p->at;
-  VEC v[4];
-  if (logarithm) FN(quad_load)(p->x + i, v, way);
-  for (int k = 0; k < 4; ++k) {
-    if (logarithm) v[k] = V(sub)(V(sub)(v[k], V(set1)(p->shift)), V(set1)(p->factor));
-    if (!logarithm) v[k] = V(mul)(V(load)(p->e + i + k * LANES), V(set1)(p->factor));
-    if (way == ACLPY_WAY_ANY) QUAD(p->y + i, v, k, p->streaming);
-  }
-  if (way != ACLPY_WAY_ANY) STC(p->y + i, v, p->streaming, way);
-  p->at = i + 4 * LANES;
-}
-
-/* `way`: of calm rows. */
-ACLPY_INLINE void FN(pending_write)(FN(pending) * p, int64_t end, int streaming, int logarithm, int way) {
-  while (way == ACLPY_WAY_PAIRS && !logarithm && p->paired && p->at < end) FN(pending_quad)(p, logarithm, way);
-  const int64_t at = p->at, n = end - at;
-  if (n <= 0) return;
-  if (logarithm) {
-    FN(row_offset)(p->x + at, p->y + at, n, p->shift, p->factor, streaming);
-  } else {
-    FN(row_scale)(p->e + at, p->y + at, n, p->factor, streaming);
-  }
-  p->at = end;
-}
-
-#if ACLPY_SEAMS && PLAIN
-/* `count` results from `at` on, less than a line. */
-ACLPY_INLINE VEC FN(pending_part)(const FN(pending) * p, int64_t at, int64_t count, int logarithm) {
-  const VEC shift = V(set1)(p->shift), factor = V(set1)(p->factor);
-  if (logarithm) return V(sub)(V(sub)(LDN(p->x + at, count, 0), shift), factor);
-  return V(mul)(LDNR(p->e + at, count, 0), factor);
-}
-/* Whether the row's first line was begun by the row before; then it is written. */
-ACLPY_INLINE int FN(pending_seam_closed)(FN(pending) * p, int logarithm) {
-  if (p->seam == NULL || p->seam->held == 0) return 0;
-  const int64_t head = aclpy_to_line(p->y, (int64_t)sizeof(STORED), p->n);
-  aclpy_seam_close(p->seam, p->y + head - LANES, V(line)(FN(pending_part)(p, 0, head, logarithm)));
-  p->at = head;
-  return 1;
-}
-/* What the row has of its last line waits for the row that follows. */
-ACLPY_INLINE void FN(pending_seam_open)(FN(pending) * p, int logarithm) {
-  const int64_t tail = (int64_t)((uintptr_t)(p->y + p->n) & 63u) / (int64_t)sizeof(STORED);
-  FN(pending_write)(p, p->n - tail, p->streaming, logarithm, ACLPY_WAY_ANY);
-  const VEC part = FN(pending_part)(p, p->n - tail, tail, logarithm);
-  aclpy_seam_open(p->seam, V(line)(part), tail * (int64_t)sizeof(STORED));
-  p->at = p->n;
-}
-#else
-ACLPY_INLINE int FN(pending_seam_closed)(FN(pending) * p, int logarithm) { return (void)p, (void)logarithm, 0; }
-ACLPY_INLINE void FN(pending_seam_open)(FN(pending) * p, int logarithm) { (void)p, (void)logarithm; }
-#endif
-
-/* Up to the first whole line, so that streaming stores are aligned. */
-ACLPY_INLINE void FN(pending_begin)(FN(pending) * p, int logarithm, int way) {
-  if (!p->streaming || FN(pending_seam_closed)(p, logarithm)) return;
-  if (!PLAIN || p->seam == NULL || p->last) aclpy_fetch_shared(p->y + p->n);
-  FN(pending_write)(p, aclpy_to_line(p->y, (int64_t)sizeof(STORED), p->n), 0, logarithm, way);
-}
-/* What is left of it. */
-ACLPY_INLINE void FN(pending_end)(FN(pending) * p, int logarithm, int way) {
-  if (PLAIN && p->seam != NULL && !p->last) FN(pending_seam_open)(p, logarithm);
-  FN(pending_write)(p, p->n, p->streaming, logarithm, way);
-}
+#include "softmax_pending.h"
 
 /* Three rows that are worked on at once, so that arithmetic of one hides the memory of the others: the maximum of
  * `next`, the exponentials of x, the results of the row before. */
@@ -321,8 +241,17 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *g, const STORED *x, STOR
     const double sum = FN(rows_step)(next, &next_top, here, e, n, top, &before, logarithm, way, calm);
     const REAL factor = (REAL)(logarithm ? aclpy_log_f64(sum) : 1.0 / sum);
     const int paired = calm && way == ACLPY_WAY_PAIRS;
-    const FN(pending) now = {e, here, y + row * to, n, 0, top.max, factor, streaming, top.calm, paired,
-                             seamed ? &seam : NULL, row + 1 == end};
+    const FN(pending) now = {.e = e,
+                             .x = here,
+                             .y = y + row * to,
+                             .n = n,
+                             .shift = top.max,
+                             .factor = factor,
+                             .streaming = streaming,
+                             .calm = top.calm,
+                             .paired = paired,
+                             .seam = seamed ? &seam : NULL,
+                             .last = row + 1 == end};
     before = now;
     FN(pending_begin)(&before, logarithm, way);
     top = next_top;
@@ -386,13 +315,16 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
   STORED *y = (STORED *)args->addr[1];
   const int64_t size = (int64_t)sizeof(STORED), moved = aclpy_whole_bytes(args, g->bytes);
   const int64_t pitch = g->pitch[1] * size, row = g->n * size, last = aclpy_cache_bytes_last_level();
-  const int lines = aclpy_rows_lined(y, pitch), fair = aclpy_rows_fair(row, size, 4 * LANES * size, ACLPY_FAIR_FORWARD);
+  const int lines = aclpy_rows_lined(y, pitch), grouped = logarithm && g->n <= ACLPY_ROW_SHORT * LANES;
+  const int seamed = PLAIN && aclpy_rows_seamed(y, pitch, row, g->core);
+  const int fair = seamed ? !grouped && row * size >= ACLPY_FAIR_SEAMED
+                          : aclpy_rows_fair(row, size, 4 * LANES * size, ACLPY_FAIR_FORWARD);
   const int wanted = aclpy_rows_well(y, pitch, row) ? moved > aclpy_row_stream_bytes() : fair && moved > last;
   const int streams = PLAIN && g->core == ACLPY_CORE_ZEN_5 ? ACLPY_STREAM_NEAR : ACLPY_STREAM;
   const int streaming = wanted && args->addr[0] != args->addr[1] ? streams : 0;
   const int pair = g->n == 2 * LANES && !streaming;
   const int way = CALM_WAY(g->n % (4 * LANES) == 0 && (lines || !streaming));
-  if (logarithm && g->n <= ACLPY_ROW_SHORT * LANES) {
+  if (grouped) {
     for (int64_t i = begin; i < end; i += v64_LANES) {
       const int64_t stop = aclpy_min_i64(i + v64_LANES, end);
       if (pair) FN(group_log)(g, x, y, i, stop, 2 * LANES, 0);

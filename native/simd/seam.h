@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A line of results that two rows share, past the caches: what the first of them has of it waits in a register until the
- * second one has the rest, and then the whole line is written at once. Stored in two parts instead, it has to be read
- * first, and every row waits for it: measured on Zen 5, 76 to 100 ns for each.
+ * A line of results that two rows share, past the caches: what the first of them has of it waits in a register until
+ * the second one has the rest, and then the whole line is written at once. Stored in two parts instead, it has to be
+ * read first, and every row waits for it: measured on Zen 5, 76 to 100 ns for each.
  *
- * Of types that are stored as they are computed, whose vectors are lines; others gain nothing. The first `held` bytes of
- * `first` wait (0: none do).
+ * Of types that are stored as they are computed, whose vectors are lines; others gain nothing. The first `held` bytes
+ * of `first` wait (0: none do).
  */
 #ifndef ACLPY_SIMD_SEAM_H
 #define ACLPY_SIMD_SEAM_H

@@ -11,25 +11,25 @@
 
 #include "tops.h"
 
-#define ACLPY_TOPS_(t, stored, vec)                                              \
-  typedef struct tops_##t {                                                      \
-    vec a, b, c, d;                                                              \
-  } tops_##t;                                                                    \
-  ACLPY_INLINE tops_##t tops_first_##t(void) {                                   \
-    const vec low = vec##_set1(-__builtin_inff());                               \
-    const tops_##t tops = {low, low, low, low};                                  \
-    return tops;                                                                 \
-  }                                                                              \
-  ACLPY_INLINE void tops_row_##t(tops_##t *tops, const stored *p) {              \
-    tops->a = vec##_max(ld_##t(p), tops->a);                                     \
-    tops->b = vec##_max(ld_##t(p + vec##_LANES), tops->b);                       \
-    tops->c = vec##_max(ld_##t(p + 2 * vec##_LANES), tops->c);                   \
-    tops->d = vec##_max(ld_##t(p + 3 * vec##_LANES), tops->d);                   \
-  }                                                                              \
-  ACLPY_INLINE int tops_values_##t(const tops_##t *tops, vec *most, int way) {   \
-    (void)way;                                                                   \
-    most[0] = tops->a, most[1] = tops->b, most[2] = tops->c, most[3] = tops->d;  \
-    return 0;                                                                    \
+#define ACLPY_TOPS_(t, stored, vec)                                             \
+  typedef struct tops_##t {                                                     \
+    vec a, b, c, d;                                                             \
+  } tops_##t;                                                                   \
+  ACLPY_INLINE tops_##t tops_first_##t(void) {                                  \
+    const vec low = vec##_set1(-__builtin_inff());                              \
+    const tops_##t tops = {low, low, low, low};                                 \
+    return tops;                                                                \
+  }                                                                             \
+  ACLPY_INLINE void tops_row_##t(tops_##t *tops, const stored *p) {             \
+    tops->a = vec##_max(ld_##t(p), tops->a);                                    \
+    tops->b = vec##_max(ld_##t(p + vec##_LANES), tops->b);                      \
+    tops->c = vec##_max(ld_##t(p + 2 * vec##_LANES), tops->c);                  \
+    tops->d = vec##_max(ld_##t(p + 3 * vec##_LANES), tops->d);                  \
+  }                                                                             \
+  ACLPY_INLINE int tops_values_##t(const tops_##t *tops, vec *most, int way) {  \
+    (void)way;                                                                  \
+    most[0] = tops->a, most[1] = tops->b, most[2] = tops->c, most[3] = tops->d; \
+    return 0;                                                                   \
   }
 ACLPY_TOPS_(f32, float, v32)
 ACLPY_TOPS_(f64, double, v64)
