@@ -118,7 +118,7 @@ int32_t aclpy_host_unregister(uintptr_t address) {
   if (address == 0) return eng_fail_null(function, "ptr");
   struct eng_memory *memory = eng_memory_find(address);
   bool known = memory != NULL && memory->base == address && memory->kind == ACLPY_MEMORY_REGISTERED;
-  /* Before it is taken away, so that a refusal leaves it registered. */
+  /* Before it is taken away, so that a refusal leaves it registered, unless another thread queues work with it now. */
   bool idle = known && eng_memory_settle(memory);
   if (memory != NULL) eng_release(&memory->head);
   if (!known) return refuse_unknown_(address, function);

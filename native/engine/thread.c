@@ -63,6 +63,8 @@ int eng_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), 
  * time, and the last vector of a row may reach so far: behind all of it comes one vector more, and every page is there.
  */
 enum { SCRATCH_ALIGNMENT = 64, SCRATCH_SMALLEST = 4096, SCRATCH_BEHIND = 64, SCRATCH_PAGE = 4096 };
+/* Larger ones hold partial results, of which no row is read so; they take no memory before they need it. */
+enum { SCRATCH_TOUCHED = 1 << 20 };
 
 static void touch_pages_(volatile unsigned char *data, size_t size) {
   for (size_t at = 0; at < size; at += SCRATCH_PAGE) data[at] = 0;
@@ -78,7 +80,7 @@ bool eng_scratch_get(struct eng_scratch *scratch, size_t size, void **data) {
     while (rounded < size) rounded *= 2;
     void *grown = NULL;
     if (posix_memalign(&grown, SCRATCH_ALIGNMENT, rounded + SCRATCH_BEHIND) != 0) return false;
-    touch_pages_(grown, rounded + SCRATCH_BEHIND);
+    if (rounded <= SCRATCH_TOUCHED) touch_pages_(grown, rounded + SCRATCH_BEHIND);
     free(scratch->data);
     scratch->data = grown;
     scratch->size = rounded;

@@ -18,7 +18,7 @@ ACLPY_INLINE FN(flow)
     FN(flow_of)(const aclpy_geometry *geometry, const FN(operands) * p, int logarithm, int streaming) {
   const int64_t size = (int64_t)sizeof(STORED), bytes = geometry->n * size, pitch = geometry->pitch[2] * size;
   FN(flow) f;
-  f.seam.held = 0;
+  f.seam = aclpy_seam_none();
   f.seamed = PLAIN && streaming && aclpy_rows_seamed(p->out, pitch, bytes, geometry->core);
   f.paced = streaming && FN(rows_paced)(geometry, logarithm);
   return f;

@@ -119,8 +119,8 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
                                     int functions, int way) {
   const int64_t n = f->g.n;
   const int64_t size = (int64_t)sizeof(STORED);
-  /* On Zen 5, where all of it is fetched into the first level, from the beginning on is as fast or faster. */
-  const int64_t touched = d->core == ACLPY_CORE_ZEN_5 ? 0 : direct_touched_(f, d);
+  /* On Zen 5 floats are fetched into the first level anyway; from the beginning on is as fast or faster. */
+  const int64_t touched = PLAIN && d->core == ACLPY_CORE_ZEN_5 ? 0 : direct_touched_(f, d);
   const aclpy_walk walk = aclpy_walk_of(n * size, ACLPY_DIRECT_QUAD * size, touched);
   FN(direct_three) t = {next, x, e, v32_set1(shift), TOP_FIRST(), v32_acc_zero(), walk};
   v32 top_rest = v32_set1(-INFINITY);

@@ -14,7 +14,7 @@ typedef struct FN(pending) {
   int streaming;
   int calm;         /* its elements are */
   int paired;       /* e lies in the order of ldx */
-  aclpy_seam *seam; /* of its first line; NULL: shared lines are written in parts */
+  aclpy_seam *seam; /* of its first line, then of its last; NULL: shared lines are written in parts */
   int last;         /* no row follows */
 } FN(pending);
 

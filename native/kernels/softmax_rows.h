@@ -197,7 +197,8 @@ ACLPY_INLINE double FN(rows_step)(const STORED *next, FN(peak) * next_top, const
   if (calm) i = FN(three_rest)(&t, i, n, logarithm, way);
   if (!calm) i = FN(three_rest)(&t, i, n, logarithm, ACLPY_WAY_ANY);
   if (calm && way == ACLPY_WAY_PAIRS) V(acc_order_halves)(&t.sum, ORDER_SUMX);
-  if (before->streaming && i < n) aclpy_fetch_near(next + i, (n - i) * (int64_t)sizeof(STORED));
+  const int64_t ahead = before->streaming == ACLPY_STREAM_NEAR ? ACLPY_NEAR_BYTES_ZEN_5 : ACLPY_NEAR_BYTES;
+  if (before->streaming && i < n) aclpy_fetch_at(next + i, ahead, (n - i) * (int64_t)sizeof(STORED));
   for (; i + LANES <= n; i += LANES) {
     others = V(max)(LD(next + i), others);
     t.sum = V(acc_add)(t.sum, FN(exp_at)(x, e, i, t.shift, !logarithm));
@@ -231,8 +232,7 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *g, const STORED *x, STOR
   FN(peak) top = {0, 0}, next_top = {0, 0};
   const int64_t size = (int64_t)sizeof(STORED);
   const int seamed = PLAIN && streaming && way == ACLPY_WAY_ANY && aclpy_rows_seamed(y, to * size, n * size, g->core);
-  aclpy_seam seam;
-  seam.held = 0;
+  aclpy_seam seam = aclpy_seam_none();
   if (begin < end) top = FN(row_peak)(x + begin * from, n);
   for (int64_t row = begin; row < end; ++row) {
     const STORED *here = x + row * from, *next = row + 1 < end ? here + from : here;

@@ -18,6 +18,10 @@ typedef struct aclpy_seam {
   int64_t held;
 } aclpy_seam;
 
+ACLPY_INLINE aclpy_seam aclpy_seam_none(void) {
+  const aclpy_seam s = {_mm512_setzero_si512(), 0};
+  return s;
+}
 ACLPY_INLINE __m512i v32_line(v32 v) { return _mm512_castps_si512(v); }
 ACLPY_INLINE __m512i v64_line(v64 v) { return _mm512_castpd_si512(v); }
 ACLPY_INLINE void aclpy_seam_open(aclpy_seam *s, __m512i first, int64_t bytes) {
@@ -38,6 +42,10 @@ ACLPY_INLINE void aclpy_seam_close(aclpy_seam *s, void *line, __m512i rest) {
 typedef struct aclpy_seam {
   int64_t held; /* never any */
 } aclpy_seam;
+ACLPY_INLINE aclpy_seam aclpy_seam_none(void) {
+  const aclpy_seam s = {0};
+  return s;
+}
 #endif
 
 #endif

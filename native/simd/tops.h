@@ -14,23 +14,21 @@
 
 enum { ACLPY_CALM = 60 /* e^-60 is far from underflow, also divided by a row's length */ };
 
-#define ACLPY_TOP_(t, stored, vec, real)                                               \
-  typedef struct top_##t {                                                             \
-    vec all;                                                                           \
-  } top_##t;                                                                           \
-  ACLPY_INLINE top_##t top_first_##t(void) {                                           \
-    const top_##t top = {vec##_set1(-(real)__builtin_inff())};                         \
-    return top;                                                                        \
-  }                                                                                    \
-  ACLPY_INLINE void top_quad_##t(top_##t *top, const stored *p) {                      \
-    const vec a = vec##_max(ld_##t(p), ld_##t(p + vec##_LANES));                       \
-    const vec b = vec##_max(ld_##t(p + 2 * vec##_LANES), ld_##t(p + 3 * vec##_LANES)); \
-    top->all = vec##_max(vec##_max(a, b), top->all);                                   \
-  }                                                                                    \
-  ACLPY_INLINE real top_value_##t(const top_##t *top) { return vec##_hmax(top->all); } \
-  ACLPY_INLINE int top_calm_##t(const top_##t *top, real max) {                        \
-    (void)top, (void)max;                                                              \
-    return 0;                                                                          \
+#define ACLPY_TOP_(t, stored, vec, real)                                                     \
+  typedef struct top_##t {                                                                   \
+    vec all;                                                                                 \
+  } top_##t;                                                                                 \
+  ACLPY_INLINE top_##t top_first_##t(void) {                                                 \
+    const top_##t top = {vec##_set1(-(real)__builtin_inff())};                               \
+    return top;                                                                              \
+  }                                                                                          \
+  ACLPY_INLINE void top_quad_##t(top_##t *top, const stored *p) {                            \
+    for (int k = 0; k < 4; ++k) top->all = vec##_max(ld_##t(p + k * vec##_LANES), top->all); \
+  }                                                                                          \
+  ACLPY_INLINE real top_value_##t(const top_##t *top) { return vec##_hmax(top->all); }       \
+  ACLPY_INLINE int top_calm_##t(const top_##t *top, real max) {                              \
+    (void)top, (void)max;                                                                    \
+    return 0;                                                                                \
   }
 ACLPY_TOP_(f32, float, v32, float)
 ACLPY_TOP_(f64, double, v64, double)

@@ -51,7 +51,7 @@ ACLPY_INLINE void nt_f64(double *p, v64 v) { ACLPY_PD(_stream)(p, v); }
 
 /* Streamed stores become visible to other threads in order only after this. */
 ACLPY_INLINE void aclpy_stream_fence(void) { _mm_sfence(); }
-/* Until everything before it is done, nothing behind it begins. */
+/* Nothing behind it begins until what is before it has been computed and loaded; stores and fetches may be under way. */
 ACLPY_INLINE void aclpy_pace(void) { _mm_lfence(); }
 
 #endif
