@@ -63,7 +63,7 @@ int eng_thread_start(pthread_t *thread, const char *name, void *(*run)(void *), 
  * time, and the last vector of a row may reach so far: behind all of it comes one vector more, and every page is there.
  */
 enum { SCRATCH_ALIGNMENT = 64, SCRATCH_SMALLEST = 4096, SCRATCH_BEHIND = 64, SCRATCH_PAGE = 4096 };
-/* Larger ones hold partial results, of which no row is read so; they take no memory before they need it. */
+/* Larger ones take no memory before they need it: whole blocks and partial results, where one such load is nothing. */
 enum { SCRATCH_TOUCHED = 1 << 20 };
 
 static void touch_pages_(volatile unsigned char *data, size_t size) {

@@ -119,8 +119,9 @@ typedef struct FN(three) {
   V(acc) sum;
 } FN(three);
 
-/* What is streamed is asked for early: short rows into the first-level cache, where they are found again; of long ones
- * the next into the second-level cache, and this one from there. */
+/* What is streamed is asked for early (ACLPY_STREAM): short rows into the first-level cache, where they are found
+ * again; of long ones the next into the second-level cache, and this one from there. Or all into the first (..._NEAR).
+ */
 ACLPY_INLINE void FN(three_fetch)(const FN(three) * t, int64_t i, int64_t n, int streaming) {
   const int64_t bytes = 4 * LANES * (int64_t)sizeof(STORED);
   if (streaming == ACLPY_STREAM_NEAR) {

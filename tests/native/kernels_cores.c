@@ -5,14 +5,17 @@
  */
 #include "kernels_family.h"
 
-enum { SIZES = 3, WAYS = 2 * SIZES * ACLPY_CORES };
+enum { SIZES = 4, WAYS = 2 * SIZES * ACLPY_CORES };
 
 /* Way `way`: on a core of each kind, as a problem of this size, or as a part of one that fills three quarters of the
- * last level or is so large that it is streamed anywhere; rounding to bfloat16 as found or not. */
+ * last level, is one and a half times it, or so large that it is streamed anywhere; rounding to bfloat16 as found or
+ * not.
+ */
 static void run_way_(const aclpy_kernel *k, aclpy_kernel_args *args, int32_t n_params, int way) {
   const int64_t elements = args->params[0] * args->params[1], moved = is_backward(k) ? 3 : 2;
   const int64_t bytes = elements * moved * (int64_t)dtype_bytes(k->dtype);
-  const int64_t parts[SIZES] = {1, aclpy_cache_bytes_last_level() / 4 * 3 / bytes, INT64_C(1) << 20};
+  const int64_t last = aclpy_cache_bytes_last_level();
+  const int64_t parts[SIZES] = {1, last / 4 * 3 / bytes, last / 2 * 3 / bytes, INT64_C(1) << 20};
   args->parts = parts[way / ACLPY_CORES % SIZES];
   aclpy_core_set_kind(way % ACLPY_CORES);
   if (way >= WAYS / 2) aclpy_core_set_bf16(0);
