@@ -7,6 +7,11 @@
 #include "tile.h"
 #include "backward_tiles.h"
 #include "transposed.h"
+#if PLAIN
+#include "backward_strips.h"
+#else
+#include "backward_words.h"
+#endif
 #include "backward_transposed.h"
 #include "swapped.h"
 #include "backward_swapped.h"

@@ -28,15 +28,12 @@ ACLPY_ZIP_(8, uint64_t, 2, ACLPY_PICK_(8, 0, 2), ACLPY_PICK_(8, 1, 3))
 
 /* A line of 64 bytes, kept in cache or streamed past it (then `to` is aligned to a line). */
 ACLPY_INLINE void aclpy_line_store_(unsigned char *to, const unsigned char *from, int streaming) {
-  float part[16];
-  memcpy(part, from, sizeof part);
   for (int i = 0; i < 16; i += v32_LANES) {
     float *at = (float *)(void *)to + i;
-    if (streaming) {
-      nt_f32(at, v32_load(part + i));
-    } else {
-      v32_store(at, v32_load(part + i));
-    }
+    v32 part; /* at once: in smaller parts it would wait for them */
+    memcpy(&part, from + 4 * i, sizeof part);
+    if (streaming) nt_f32(at, part);
+    if (!streaming) v32_store(at, part);
   }
 }
 
@@ -53,74 +50,117 @@ ACLPY_INLINE void copy_run_(unsigned char *to, const unsigned char *from, int64_
   memcpy(to + i, from + i, (size_t)(n - i));
 }
 
-/* Turns SIDE lines of `from` (pitch `from_step`) into SIDE lines of `to`. The lines are read into a dense buffer first:
- * lines a power of two apart evict each other. */
-#define ACLPY_TRANSPOSE_(bytes, rounds)                                                                        \
+/* Turns SIDE lines, which lie together, into SIDE lines of `to`; transpose_square_b<n> turns lines that lie `from_step`
+ * apart. They are read into a dense buffer first: lines a power of two apart evict each other. */
+#define ACLPY_SQUARE_(bytes)                                                                                   \
   ACLPY_INLINE void transpose_square_b##bytes(const unsigned char *from, unsigned char *to, int64_t from_step, \
                                               int64_t to_step, int streaming) {                                \
-    enum { SIDE = 64 / bytes, N = 16 / bytes, Q = 4 };                                                         \
-    unsigned char in[SIDE][64], out[N][64];                                                                    \
-    for (int k = 0; k < SIDE; ++k) memcpy(in[k], from + k * from_step, 64);                                    \
-    for (int i = 0; i < Q; ++i) {                                                                              \
-      for (int q = 0; q < Q; ++q) {                                                                            \
-        aclpy_zip_b##bytes v[N], w[N];                                                                         \
-        for (int k = 0; k < N; ++k) memcpy(&v[k], in[q * N + k] + 16 * i, 16);                                 \
-        for (int round = 0; round < rounds; ++round) {                                                         \
-          for (int k = 0; k < N / 2; ++k) {                                                                    \
-            w[2 * k] = zip_low_b##bytes(v[k], v[k + N / 2]);                                                   \
-            w[2 * k + 1] = zip_high_b##bytes(v[k], v[k + N / 2]);                                              \
-          }                                                                                                    \
-          memcpy(v, w, sizeof v);                                                                              \
-        }                                                                                                      \
-        for (int k = 0; k < N; ++k) memcpy(out[k] + 16 * q, &v[k], 16);                                        \
-      }                                                                                                        \
-      for (int k = 0; k < N; ++k) aclpy_line_store_(to + (i * N + k) * to_step, out[k], streaming);            \
-    }                                                                                                          \
+    enum { SIDE = 64 / bytes };                                                                                \
+    _Alignas(64) unsigned char in[SIDE][64];                                                                   \
+    for (int k = 0; k < SIDE; ++k) aclpy_line_store_(in[k], from + k * from_step, 0);                          \
+    turn_lines_b##bytes(in[0], to, to_step, streaming);                                                        \
   }
-#if ACLPY_ISA_RANK < 3
+#define ACLPY_TRANSPOSE_(bytes, rounds)                                                                               \
+  ACLPY_INLINE void turn_lines_b##bytes(const unsigned char *in, unsigned char *to, int64_t to_step, int streaming) { \
+    enum { N = 16 / bytes, Q = 4 };                                                                                   \
+    _Alignas(64) unsigned char out[N][64];                                                                            \
+    for (int i = 0; i < Q; ++i) {                                                                                     \
+      for (int q = 0; q < Q; ++q) {                                                                                   \
+        aclpy_zip_b##bytes v[N], w[N];                                                                                \
+        for (int k = 0; k < N; ++k) memcpy(&v[k], in + 64 * (q * N + k) + 16 * i, 16);                                \
+        for (int round = 0; round < rounds; ++round) {                                                                \
+          for (int k = 0; k < N / 2; ++k) {                                                                           \
+            w[2 * k] = zip_low_b##bytes(v[k], v[k + N / 2]);                                                          \
+            w[2 * k + 1] = zip_high_b##bytes(v[k], v[k + N / 2]);                                                     \
+          }                                                                                                           \
+          memcpy(v, w, sizeof v);                                                                                     \
+        }                                                                                                             \
+        for (int k = 0; k < N; ++k) memcpy(out[k] + 16 * q, &v[k], 16);                                               \
+      }                                                                                                               \
+      for (int k = 0; k < N; ++k) aclpy_line_store_(to + (i * N + k) * to_step, out[k], streaming);                   \
+    }                                                                                                                 \
+  }                                                                                                                   \
+  ACLPY_SQUARE_(bytes)
+#if ACLPY_ISA_RANK < 2
 ACLPY_TRANSPOSE_(1, 4)
 ACLPY_TRANSPOSE_(2, 3)
+#endif
+#if ACLPY_ISA_RANK < 3
 ACLPY_TRANSPOSE_(4, 2)
 ACLPY_TRANSPOSE_(8, 1)
 #endif
 #undef ACLPY_TRANSPOSE_
 
+#if ACLPY_ISA_RANK == 2
+/* The same twice at once, as below. */
+ACLPY_INLINE __m256i aclpy_halves_(const unsigned char *at, int step) {
+  const __m256i v = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)at));
+  return _mm256_inserti128_si256(v, _mm_loadu_si128((const __m128i *)(const void *)(at + 64 * step)), 1);
+}
+#define ACLPY_TRANSPOSE_(bytes, rounds, low, high)                                                                    \
+  ACLPY_INLINE void turn_lines_b##bytes(const unsigned char *in, unsigned char *to, int64_t to_step, int streaming) { \
+    enum { N = 16 / bytes, Q = 4 };                                                                                   \
+    for (int i = 0; i < 2 * Q; ++i) {                                                                                 \
+      const int half = i % 2;                                                                                         \
+      __m256i v[N], w[N];                                                                                             \
+      for (int k = 0; k < N; ++k) v[k] = aclpy_halves_(in + 64 * (2 * N * half + k) + 16 * (i / 2), N);               \
+      for (int round = 0; round < rounds; ++round) {                                                                  \
+        for (int k = 0; k < N / 2; ++k) {                                                                             \
+          w[2 * k] = low(v[k], v[k + N / 2]);                                                                         \
+          w[2 * k + 1] = high(v[k], v[k + N / 2]);                                                                    \
+        }                                                                                                             \
+        for (int k = 0; k < N; ++k) v[k] = w[k];                                                                      \
+      }                                                                                                               \
+      for (int k = 0; k < N; ++k) {                                                                                   \
+        __m256i *line = (__m256i *)(void *)(to + (i / 2 * N + k) * to_step + 32 * half);                              \
+        if (streaming) _mm256_stream_si256(line, v[k]);                                                               \
+        if (!streaming) _mm256_storeu_si256(line, v[k]);                                                              \
+      }                                                                                                               \
+    }                                                                                                                 \
+  }                                                                                                                   \
+  ACLPY_SQUARE_(bytes)
+ACLPY_TRANSPOSE_(1, 4, _mm256_unpacklo_epi8, _mm256_unpackhi_epi8)
+ACLPY_TRANSPOSE_(2, 3, _mm256_unpacklo_epi16, _mm256_unpackhi_epi16)
+#undef ACLPY_TRANSPOSE_
+#endif
+
 #if ACLPY_ISA_RANK == 3
-/* 16 bytes each of four lines, `step` lines apart. */
+/* 16 bytes each of four lines, `step` lines apart. By masks: insertions would want the pipes that zip. */
+ACLPY_INLINE __m512i aclpy_quarter_(__m512i v, __mmask16 where, const unsigned char *at) {
+  return _mm512_mask_broadcast_i32x4(v, where, _mm_loadu_si128((const __m128i *)(const void *)at));
+}
 ACLPY_INLINE __m512i aclpy_quarters_(const unsigned char *at, int step) {
   __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)at));
-  v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(at + 64 * step)), 1);
-  v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(at + 128 * step)), 2);
-  return _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(at + 192 * step)), 3);
+  v = aclpy_quarter_(v, 0x00f0, at + 64 * step);
+  v = aclpy_quarter_(v, 0x0f00, at + 128 * step);
+  return aclpy_quarter_(v, 0xf000, at + 192 * step);
 }
 /* The same four times at once: a vector has 16 bytes of every fourth part of the lines, so that loads bring them to
  * their place, what is zipped are 16 bytes apiece, and each vector that comes out is a line. */
-#define ACLPY_TRANSPOSE_(bytes, rounds, low, high)                                                             \
-  ACLPY_INLINE void transpose_square_b##bytes(const unsigned char *from, unsigned char *to, int64_t from_step, \
-                                              int64_t to_step, int streaming) {                                \
-    enum { SIDE = 64 / bytes, N = 16 / bytes, Q = 4 };                                                         \
-    unsigned char in[SIDE][64];                                                                                \
-    for (int k = 0; k < SIDE; ++k) _mm512_storeu_si512(in[k], _mm512_loadu_si512(from + k * from_step));       \
-    for (int i = 0; i < Q; ++i) {                                                                              \
-      __m512i v[N], w[N];                                                                                      \
-      for (int k = 0; k < N; ++k) v[k] = aclpy_quarters_(in[k] + 16 * i, N);                                   \
-      for (int round = 0; round < rounds; ++round) {                                                           \
-        for (int k = 0; k < N / 2; ++k) {                                                                      \
-          w[2 * k] = low(v[k], v[k + N / 2]);                                                                  \
-          w[2 * k + 1] = high(v[k], v[k + N / 2]);                                                             \
-        }                                                                                                      \
-        for (int k = 0; k < N; ++k) v[k] = w[k];                                                               \
-      }                                                                                                        \
-      for (int k = 0; k < N; ++k) {                                                                            \
-        unsigned char *line = to + (i * N + k) * to_step;                                                      \
-        if (streaming) {                                                                                       \
-          _mm512_stream_si512((__m512i *)(void *)line, v[k]);                                                  \
-        } else {                                                                                               \
-          _mm512_storeu_si512(line, v[k]);                                                                     \
-        }                                                                                                      \
-      }                                                                                                        \
-    }                                                                                                          \
-  }
+#define ACLPY_TRANSPOSE_(bytes, rounds, low, high)                                                                    \
+  ACLPY_INLINE void turn_lines_b##bytes(const unsigned char *in, unsigned char *to, int64_t to_step, int streaming) { \
+    enum { N = 16 / bytes, Q = 4 };                                                                                   \
+    for (int i = 0; i < Q; ++i) {                                                                                     \
+      __m512i v[N], w[N];                                                                                             \
+      for (int k = 0; k < N; ++k) v[k] = aclpy_quarters_(in + 64 * k + 16 * i, N);                                    \
+      for (int round = 0; round < rounds; ++round) {                                                                  \
+        for (int k = 0; k < N / 2; ++k) {                                                                             \
+          w[2 * k] = low(v[k], v[k + N / 2]);                                                                         \
+          w[2 * k + 1] = high(v[k], v[k + N / 2]);                                                                    \
+        }                                                                                                             \
+        for (int k = 0; k < N; ++k) v[k] = w[k];                                                                      \
+      }                                                                                                               \
+      for (int k = 0; k < N; ++k) {                                                                                   \
+        unsigned char *line = to + (i * N + k) * to_step;                                                             \
+        if (streaming) {                                                                                              \
+          _mm512_stream_si512((__m512i *)(void *)line, v[k]);                                                         \
+        } else {                                                                                                      \
+          _mm512_storeu_si512(line, v[k]);                                                                            \
+        }                                                                                                             \
+      }                                                                                                               \
+    }                                                                                                                 \
+  }                                                                                                                   \
+  ACLPY_SQUARE_(bytes)
 ACLPY_TRANSPOSE_(1, 4, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8)
 ACLPY_TRANSPOSE_(2, 3, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16)
 #undef ACLPY_TRANSPOSE_
@@ -194,5 +234,6 @@ ACLPY_INLINE void transpose_square_b16(const unsigned char *from, unsigned char 
   }
   for (int i = 0; i < 4; ++i) aclpy_line_store_(to + i * to_step, line[i], streaming);
 }
+#undef ACLPY_SQUARE_
 
 #endif

@@ -5,7 +5,8 @@
  *   ROW_CHUNKS   inner == 1, few or very long rows: partial results per chunk, combine per row, write per chunk
  *   TILES        inner > 1: an item is a tile of columns, all n rows of it held in cache
  *   TILE_CHUNKS  inner > 1, few or very long columns: as ROW_CHUNKS, with tiles. Also for two operands where a
- *                tile would be so narrow that each of its rows is a line or two of some page: wide tiles are read twice
+ *                tile would be so narrow that each of its rows is a line or two of some page, and for doubles where
+ *                it would be narrower still: wide tiles are read twice
  *
  * Where inner is small, `group` consecutive rows are seen as one virtual row of group * inner virtual columns (memory
  * is contiguous), so that vectors are full; the virtual columns of one real column are merged after each reduction.
@@ -76,7 +77,7 @@ ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t bytes, int64_
   const int few = g->rows >= 4096 && g->outer <= 256 / g->inner;
   const int fits = g->group > 1 ? most >= aclpy_round16(g->columns) : most >= 16;
   const int lean = g->group == 1 && g->inner > 32 && good < aclpy_min_i64(g->inner, ACLPY_TILE_NARROW / bytes);
-  const int narrow = lean && (operands == 2 || bytes == 4);
+  const int narrow = lean && (operands == 2 || bytes == 4 || good == 0);
   const int small = operands == 2 && bytes == 4 && g->group == 1 && g->inner > ACLPY_TILE_NARROW / bytes &&
                     g->rows >= 64 && g->outer * g->n * g->inner <= ACLPY_TILE_SMALL;
   g->mode = few || narrow || small || !fits ? ACLPY_TILE_CHUNKS : ACLPY_TILES;
@@ -87,7 +88,10 @@ ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t bytes, int64_
     width = aclpy_min_i64(aclpy_max_i64(good, aclpy_min_i64(most, 32)), ACLPY_TILE_MAX);
   }
   g->tiles = aclpy_ceil_div(g->columns, width);
-  g->width = g->tiles == 1 ? g->columns : aclpy_round16(aclpy_ceil_div(g->columns, g->tiles));
+  /* Gradients and chunks do best in whole strips of four vectors. */
+  const int64_t even = aclpy_round16(aclpy_ceil_div(g->columns, g->tiles)), strips = aclpy_ceil_div(even, 64) * 64;
+  const int whole = (operands == 2 || g->mode == ACLPY_TILE_CHUNKS) && strips <= width;
+  g->width = g->tiles == 1 ? g->columns : whole ? strips : even;
   g->tiles = aclpy_ceil_div(g->columns, g->width);
   g->stride = aclpy_round16(g->width);
   g->chunk = g->group > 1 ? 1024 : ACLPY_CHUNK_ELEMENTS / g->stride;

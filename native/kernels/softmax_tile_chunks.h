@@ -71,29 +71,58 @@ static __attribute__((noinline)) void FN(chunk_sums)(const aclpy_geometry *g, co
   }
 }
 
+/* The part of a tile's columns that are whole strips of four vectors; how many they are. */
+ACLPY_INLINE int64_t FN(chunk_whole)(const aclpy_geometry *g, const aclpy_tile *t) {
+  return g->group == 1 ? t->width / (4 * LANES) * (4 * LANES) : 0;
+}
+ACLPY_INLINE aclpy_tile FN(chunk_part)(aclpy_tile t, int64_t from, int64_t to) {
+  t.column += from;
+  t.real += from;
+  t.offset += from;
+  t.width = t.reals = to - from;
+  return t;
+}
+
+/* A column of only -inf sums to 0, relative to anything. */
+ACLPY_INLINE void FN(chunk_from)(REAL *max, int64_t n) {
+  for (int64_t c = 0; c < n; ++c) max[c] = max[c] == (REAL)-INFINITY ? 0 : max[c];
+}
+ACLPY_INLINE void FN(chunk_reduce)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x, FN(columns) * s,
+                                   REAL *max, double *sum, REAL *scratch, int whole) {
+  unsigned char ways[ACLPY_TILE_MAX / (4 * LANES)];
+  if (whole) FN(chunk_maxima)(g, t, x, s->max, ways);
+  if (!whole) FN(tile_load)(g, t, x, scratch, s->max);
+  memcpy(max, s->max, (size_t)t->reals * sizeof(REAL));
+  FN(chunk_from)(s->max, whole ? t->width : g->stride);
+  if (whole) FN(chunk_sums)(g, t, x, s, ways);
+  if (!whole) FN(tile_exp)(g, t, scratch, s, 0);
+  memcpy(sum, s->sum, (size_t)t->reals * sizeof(double));
+}
+
 static void FN(tile_chunks_reduce)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                                    REAL *scratch) {
   FN(columns) s;
   const FN(partials) p = FN(partials_at)(g, args->scratch);
   for (int64_t i = begin; i < end; ++i) {
     const aclpy_tile t = aclpy_tile_of(g, i, 1);
-    const int64_t at = (t.outer * g->chunks + t.chunk) * g->inner + t.real;
+    const int64_t at = (t.outer * g->chunks + t.chunk) * g->inner + t.real, whole = FN(chunk_whole)(g, &t);
     const STORED *x = (const STORED *)args->addr[0] + t.offset;
-    const int whole = g->group == 1 && t.width % (4 * LANES) == 0;
-    unsigned char ways[ACLPY_TILE_MAX / (4 * LANES)];
-    if (whole) FN(chunk_maxima)(g, &t, x, s.max, ways);
-    if (!whole) FN(tile_load)(g, &t, x, scratch, s.max);
-    memcpy(p.max + at, s.max, (size_t)t.reals * sizeof(REAL));
-    /* A column of only -inf sums to 0, relative to anything. */
-    for (int64_t c = 0; c < (whole ? t.width : g->stride); ++c) s.max[c] = s.max[c] == (REAL)-INFINITY ? 0 : s.max[c];
-    if (whole) FN(chunk_sums)(g, &t, x, &s, ways);
-    if (!whole) FN(tile_exp)(g, &t, scratch, &s, 0);
-    memcpy(p.sum + at, s.sum, (size_t)t.reals * sizeof(double));
+    if (whole == t.width) {
+      FN(chunk_reduce)(g, &t, x, &s, p.max + at, p.sum + at, scratch, 1);
+    } else if (whole == 0) {
+      FN(chunk_reduce)(g, &t, x, &s, p.max + at, p.sum + at, scratch, 0);
+    } else {
+      const aclpy_tile strips = FN(chunk_part)(t, 0, whole), rest = FN(chunk_part)(t, whole, t.width);
+      aclpy_geometry narrow = *g;
+      narrow.stride = aclpy_round16(rest.width);
+      FN(chunk_reduce)(g, &strips, x, &s, p.max + at, p.sum + at, scratch, 1);
+      FN(chunk_reduce)(&narrow, &rest, x + whole, &s, p.max + at + whole, p.sum + at + whole, scratch, 0);
+    }
   }
 }
 
 /* The maximum and the factor of one column from those of its chunks, which lie `step` apart. */
-ACLPY_INLINE void FN(combine_chunks)(const REAL *max, const double *sum, int64_t chunks, int64_t step, REAL *out_top,
+ACLPY_INLINE void FN(combine_column)(const REAL *max, const double *sum, int64_t chunks, int64_t step, REAL *out_top,
                                      REAL *factor, int logarithm) {
   REAL top = (REAL)-INFINITY;
   for (int64_t c = 0; c < chunks; ++c) top = max[c * step] > top ? max[c * step] : top;
@@ -105,13 +134,49 @@ ACLPY_INLINE void FN(combine_chunks)(const REAL *max, const double *sum, int64_t
   *factor = (REAL)(logarithm ? aclpy_log_f64(total) : 1.0 / total);
 }
 
+/* The same of a vector of doubles of columns, to the same bits: exponentials one by one were a tenth of the time. */
+ACLPY_INLINE v64 FN(combine_load)(const REAL *p) {
+  double each[v64_LANES];
+  for (int k = 0; k < v64_LANES; ++k) each[k] = (double)p[k];
+  return v64_load(each);
+}
+ACLPY_INLINE void FN(combine_vector)(const REAL *max, const double *sum, int64_t chunks, int64_t step, REAL *out_top,
+                                     REAL *factor, int logarithm) {
+  REAL top[v64_LANES];
+  double each[v64_LANES];
+  for (int k = 0; k < v64_LANES; ++k) top[k] = (REAL)-INFINITY;
+  for (int64_t c = 0; c < chunks; ++c) {
+    for (int k = 0; k < v64_LANES; ++k) top[k] = max[c * step + k] > top[k] ? max[c * step + k] : top[k];
+  }
+  const v64 from = FN(combine_load)(top);
+  v64 total = v64_set1(0.0);
+  for (int64_t c = 0; c < chunks; ++c) {
+    const v64 e = v64_exp_negative(v64_sub(FN(combine_load)(max + c * step), from));
+    total = v64_add(total, v64_mul(v64_load(sum + c * step), e));
+  }
+  v64_store(each, logarithm ? v64_log(total) : v64_div(v64_set1(1.0), total));
+  for (int k = 0; k < v64_LANES; ++k) factor[k] = (REAL)each[k];
+  memcpy(out_top, top, sizeof top);
+}
+
+/* The same of n columns. */
+static __attribute__((noinline)) void FN(combine_chunks)(const REAL *max, const double *sum, int64_t chunks,
+                                                         int64_t step, int64_t n, REAL *top, REAL *factor,
+                                                         int logarithm) {
+  int64_t c = 0;
+  for (; c + v64_LANES <= n; c += v64_LANES) {
+    FN(combine_vector)(max + c, sum + c, chunks, step, top + c, factor + c, logarithm);
+  }
+  for (; c < n; ++c) FN(combine_column)(max + c, sum + c, chunks, step, top + c, factor + c, logarithm);
+}
+
 static void FN(tile_chunks_combine)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                                     int logarithm) {
   const FN(partials) p = FN(partials_at)(g, args->scratch);
-  for (int64_t i = begin; i < end; ++i) {
-    const int64_t outer = i / g->inner, column = i % g->inner;
-    const int64_t at = outer * g->chunks * g->inner + column;
-    FN(combine_chunks)(p.max + at, p.sum + at, g->chunks, g->inner, p.top + i, p.factor + i, logarithm);
+  for (int64_t i = begin, stop; i < end; i = stop) {
+    const int64_t outer = i / g->inner, at = outer * g->chunks * g->inner + i % g->inner;
+    stop = aclpy_min_i64(end, (outer + 1) * g->inner);
+    FN(combine_chunks)(p.max + at, p.sum + at, g->chunks, g->inner, stop - i, p.top + i, p.factor + i, logarithm);
   }
 }
 

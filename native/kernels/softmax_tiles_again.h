@@ -6,6 +6,8 @@
  */
 #include "../simd/instance.h"
 
+#include "strip_words.h"
+
 /* Of a tile, in strips of four vectors. */
 enum { FN(again_strips) = ACLPY_TILE_MAX / (4 * LANES) + 1 };
 typedef struct FN(again_columns) {
@@ -25,8 +27,10 @@ typedef struct FN(again_tile) {
 
 typedef struct FN(again_trio) {
   FN(again_tile) before, here, next;
-  REAL *e;       /* exponentials, or x less its largest where a logarithm keeps that */
-  int64_t after; /* elements from the next tile's start to that of the one behind it */
+  REAL *e;                  /* exponentials, or x less its largest where a logarithm keeps that */
+  int64_t after;            /* elements from the next tile's start to that of the one behind it */
+  const aclpy_words *words; /* the next tile's rows are turned first (strip_words.h), or NULL: they lie well */
+  const STORED *far;        /* then: what is fetched, as if it were the next tile */
   int fetches, streaming, by_rows;
   int way; /* of calm strips */
 } FN(again_trio);
@@ -91,7 +95,7 @@ ACLPY_INLINE FN(again_lines)
   const FN(again_lines) l = {.x = here->live ? here->x + at : NULL,
                              .old = before->live ? before->x + at : NULL,
                              .next = next->live ? next->x + at : NULL,
-                             .far = next->live ? next->x + far : NULL,
+                             .far = next->live ? (p->words ? p->far : next->x) + far : NULL,
                              .pitch = g->columns,
                              .e = p->e + r * g->stride + c,
                              .stride = g->stride,
@@ -313,6 +317,7 @@ ACLPY_INLINE void FN(again_run)(const aclpy_geometry *g, const FN(again_trio) * 
   const int reads = p->next.live && FN(again_whole)(&p->next) < p->next.t.width;
   for (int64_t first = 0; first < rows; first += ACLPY_TILE_BLOCK) {
     const int64_t last = aclpy_min_i64(first + ACLPY_TILE_BLOCK, rows);
+    if (p->words != NULL) aclpy_words_block(p->words, first, last - first, 0);
     for (int64_t r = first; r < last && writes; ++r) FN(again_rest_write)(g, p, r, logarithm);
     for (int64_t r = first; r < last && reads; ++r) FN(again_rest_read)(g, &p->next, r);
     for (int64_t c = 0; c < strips; c += 4 * LANES) FN(again_strip)(g, p, c, first, last - first, logarithm);

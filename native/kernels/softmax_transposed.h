@@ -80,9 +80,7 @@ ACLPY_INLINE void FN(strip_reduce)(const aclpy_geometry *g, FN(strip) * p, int l
       V(acc_store)(p->sum + k * g->stride + c, FN(strip_exp)(p, p->dense, LANES, last - first, from, 0));
     }
   }
-  for (int64_t c = 0; c < p->t.width; ++c) {
-    FN(combine_chunks)(p->max + c, p->sum + c, g->chunks, g->stride, p->s->max + c, p->s->factor + c, logarithm);
-  }
+  FN(combine_chunks)(p->max, p->sum, g->chunks, g->stride, p->t.width, p->s->max, p->s->factor, logarithm);
 }
 
 /* Results of one square, into `to`. Not inline: it fills the registers. */
@@ -132,20 +130,41 @@ ACLPY_INLINE void FN(strips_run)(const aclpy_geometry *g, const aclpy_kernel_arg
   if (g->streaming) aclpy_stream_fence();
 }
 
+#if PLAIN
+ACLPY_INLINE int FN(strips_chunked)(aclpy_geometry *g) {
+  (void)g;
+  return 0;
+}
+ACLPY_INLINE int64_t FN(strips_scratch)(const aclpy_geometry *g, int64_t bytes) {
+  (void)g;
+  return bytes;
+}
+ACLPY_INLINE void FN(strips_any)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
+                                 REAL *scratch, int logarithm) {
+  FN(strips_run)(g, args, begin, end, scratch, logarithm);
+}
+#else
+#include "softmax_words.h"
+#endif
+
 ACLPY_INLINE int FN(transposed_geometry)(aclpy_geometry *g, const int64_t *params) {
-  return aclpy_geometry_transposed(g, params, sizeof(REAL), 1, sizeof(STORED), 2, sizeof(STORED), sizeof(REAL));
+  if (aclpy_geometry_transposed(g, params, sizeof(REAL), 1, sizeof(STORED), 2, sizeof(STORED), sizeof(REAL)) != 0) {
+    return -1;
+  }
+  FN(strips_chunked)(g);
+  return 0;
 }
 static void FN(softmax_transposed_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
                                        void *scratch) {
   aclpy_geometry g;
   (void)pass;
-  if (FN(transposed_geometry)(&g, args->params) == 0) FN(strips_run)(&g, args, begin, end, scratch, 0);
+  if (FN(transposed_geometry)(&g, args->params) == 0) FN(strips_any)(&g, args, begin, end, scratch, 0);
 }
 static void FN(log_softmax_transposed_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
                                            void *scratch) {
   aclpy_geometry g;
   (void)pass;
-  if (FN(transposed_geometry)(&g, args->params) == 0) FN(strips_run)(&g, args, begin, end, scratch, 1);
+  if (FN(transposed_geometry)(&g, args->params) == 0) FN(strips_any)(&g, args, begin, end, scratch, 1);
 }
 static int32_t FN(transposed_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
   aclpy_geometry g;
@@ -154,7 +173,7 @@ static int32_t FN(transposed_plan)(const int64_t *params, int32_t n_params, aclp
   const int64_t partial = g.chunks * g.stride * (int64_t)(sizeof(double) + sizeof(REAL));
   const int64_t chunk = g.chunk * LANES * (int64_t)sizeof(REAL);
   const int64_t tile = g.rows * g.stride * (int64_t)sizeof(REAL);
-  shape->thread_scratch_bytes = g.mode == ACLPY_TILES ? tile : chunk + partial;
+  shape->thread_scratch_bytes = FN(strips_scratch)(&g, g.mode == ACLPY_TILES ? tile : chunk + partial);
   if (shape->thread_scratch_bytes > ACLPY_SCRATCH_MAX) return -1;
   return aclpy_transposed_plan(&g, shape, aclpy_forward_cost(sizeof(STORED), g.streaming), sizeof(STORED));
 }

@@ -12,6 +12,7 @@
 
 #include "../simd/transpose.h"
 #include "rows_geometry.h"
+#include "strip_words.h"
 
 enum { ACLPY_STRIP_MOST = 64 /* columns */, ACLPY_STRIP_GOOD = 256 * 1024, ACLPY_STRIP_BYTES = 1024 * 1024 };
 enum { ACLPY_STRIP_ITEMS = 8 };
@@ -65,8 +66,8 @@ enum { FN(side) = sizeof(VEC) / sizeof(REAL) };
 
 /* A square of x, whose columns are `pitch` apart, turned: row k to `to` + k * step. Columns that do not exist are 0,
  * rows that do not exist are anything. Not inline: it fills the registers. */
-static __attribute__((noinline)) void FN(square_turn)(const STORED *x, int64_t pitch, int64_t rows, int64_t columns,
-                                                      REAL *to, int64_t step) {
+static __attribute__((noinline, unused)) void FN(square_turn)(const STORED *x, int64_t pitch, int64_t rows,
+                                                              int64_t columns, REAL *to, int64_t step) {
   VEC v[FN(side)];
   if (rows >= LANES && columns >= LANES) {
     for (int k = 0; k < LANES; ++k) v[k] = LD(x + k * pitch);
@@ -81,6 +82,21 @@ static __attribute__((noinline)) void FN(square_turn)(const STORED *x, int64_t p
 ACLPY_INLINE const STORED *FN(strip_of)(const aclpy_geometry *g, const unsigned char *x, const aclpy_tile *t) {
   return (const STORED *)(const void *)x + t->outer * g->n * g->inner + t->column * g->n;
 }
+
+#if !PLAIN
+/* Its words, and room for them. */
+ACLPY_INLINE aclpy_words FN(words_of)(const aclpy_geometry *g, const unsigned char *x, const aclpy_tile *t,
+                                      STORED *room) {
+  const aclpy_words w = {.x = FN(strip_of)(g, x, t),
+                         .pitch = g->n,
+                         .columns = t->width,
+                         .rows = g->rows,
+                         .room = room,
+                         .stride = aclpy_words_stride(g->width),
+                         .held = 1};
+  return w;
+}
+#endif
 
 /* The strip behind it, to be fetched; nothing behind the last one. */
 ACLPY_INLINE aclpy_fetch_range FN(strip_behind)(const aclpy_geometry *g, const unsigned char *x, const aclpy_tile *t,

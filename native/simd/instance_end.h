@@ -16,6 +16,7 @@
 #undef LDX
 #undef STX
 #undef STQ
+#undef STT
 #undef SUMP
 #undef STC
 #undef STA

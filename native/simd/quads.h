@@ -2,6 +2,8 @@
  * quad_<t>(p, v, k, streaming): vector k of four has been made; stored (or streamed: p is aligned to a line) as by
  * st_<t> and nt_<t>, at once or with the last.
  *
+ * stt_<t>(p, q, v, streaming), of 16 bits: two vectors to p, two to q.
+ *
  * ldx_<t>(p, k), stx_<t>(p, v, k, streaming): the same four vectors in whatever order of elements is cheapest, for work
  * element by element. order_<t> brings four vectors (one of each, as sums by lanes are) into the order of memory,
  * order_sums_<t> two double ones of which the first took vectors 0 and 2, the second 1 and 3. stq_<t> stores all four
@@ -23,8 +25,17 @@
     if (streaming) nt_##t(p + k * vec##_LANES, v[k]);                         \
     if (!streaming) st_##t(p + k * vec##_LANES, v[k]);                        \
   }
+#define ACLPY_TWO_(t, stored, vec)                                               \
+  ACLPY_INLINE void stt_##t(stored *p, stored *q, const vec *v, int streaming) { \
+    for (int k = 0; k < 4; ++k) {                                                \
+      stored *to = (k < 2 ? p : q) + k % 2 * vec##_LANES;                        \
+      if (streaming) nt_##t(to, v[k]);                                           \
+      if (!streaming) st_##t(to, v[k]);                                          \
+    }                                                                            \
+  }
 ACLPY_QUAD_(f32, float, v32)
 ACLPY_QUAD_(f16, uint16_t, v32)
+ACLPY_TWO_(f16, uint16_t, v32)
 ACLPY_QUAD_(f64, double, v64)
 
 #define ACLPY_ORDER_(t, stored, vec)                                                                          \
@@ -69,21 +80,24 @@ ACLPY_INLINE int aclpy_bf16_pairs_(const v32 *v, __m512i *low, __m512i *high) {
 ACLPY_INLINE int aclpy_bf16_quad_(const v32 *v, __m512i *low, __m512i *high) {
   return ACLPY_LIKELY(aclpy_core_bf16) && aclpy_bf16_pairs_(v, low, high);
 }
+ACLPY_INLINE void aclpy_line_put_(uint16_t *p, __m512i line, int streaming) {
+  if (streaming) _mm512_stream_si512((__m512i *)(void *)p, line);
+  if (!streaming) _mm512_storeu_si512(p, line);
+}
 ACLPY_INLINE void aclpy_bf16_put_quad_(uint16_t *p, __m512i low, __m512i high, int streaming) {
-  if (streaming) {
-    _mm512_stream_si512((__m512i *)(void *)p, low);
-    _mm512_stream_si512((__m512i *)(void *)(p + 2 * v32_LANES), high);
-  } else {
-    _mm512_storeu_si512(p, low);
-    _mm512_storeu_si512(p + 2 * v32_LANES, high);
-  }
+  aclpy_line_put_(p, low, streaming);
+  aclpy_line_put_(p + 2 * v32_LANES, high, streaming);
 }
 /* Vector by vector: what rounding four at once does not do. */
-ACLPY_INLINE void aclpy_bf16_put_each_(uint16_t *p, const v32 *v, int streaming) {
-  for (int i = 0; i < 4; ++i) {
+ACLPY_INLINE void aclpy_bf16_put_two_(uint16_t *p, const v32 *v, int streaming) {
+  for (int i = 0; i < 2; ++i) {
     if (streaming) nt_bf16(p + i * v32_LANES, v[i]);
     if (!streaming) st_bf16(p + i * v32_LANES, v[i]);
   }
+}
+ACLPY_INLINE void aclpy_bf16_put_each_(uint16_t *p, const v32 *v, int streaming) {
+  aclpy_bf16_put_two_(p, v, streaming);
+  aclpy_bf16_put_two_(p + 2 * v32_LANES, v + 2, streaming);
 }
 ACLPY_INLINE void quad_bf16(uint16_t *p, const v32 *v, int k, int streaming) {
   __m512i low, high;
@@ -106,9 +120,20 @@ ACLPY_INLINE void ldq_bf16(const uint16_t *p, v32 *v) {
     v[k + 1] = _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xaaaaaaaau, last, raw));
   }
 }
+ACLPY_INLINE void stt_bf16(uint16_t *p, uint16_t *q, const v32 *v, int streaming) {
+  __m512i low, high;
+  if (ACLPY_LIKELY(aclpy_bf16_quad_(v, &low, &high))) {
+    aclpy_line_put_(p, low, streaming);
+    aclpy_line_put_(q, high, streaming);
+  } else {
+    aclpy_bf16_put_two_(p, v, streaming);
+    aclpy_bf16_put_two_(q, v + 2, streaming);
+  }
+}
 #include "bf16_pairs.h"
 #else
 ACLPY_QUAD_(bf16, uint16_t, v32)
+ACLPY_TWO_(bf16, uint16_t, v32)
 ACLPY_ORDER_FLOATS_(bf16, uint16_t)
 #endif
 ACLPY_ORDER_FLOATS_(f32, float)
@@ -127,6 +152,7 @@ ACLPY_LDQ_(bf16, uint16_t, v32)
 #include "calm.h"
 #undef ACLPY_LDQ_
 #undef ACLPY_QUAD_
+#undef ACLPY_TWO_
 #undef ACLPY_ORDER_FLOATS_
 #undef ACLPY_ORDER_
 

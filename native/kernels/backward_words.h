@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Template: backward of softmax and log-softmax of 16-bit types where the reduced axis is the dense one of both inputs
+ * (transposed.h, strip_words.h). ACLPY_T names the instance; after backward_tiles.h.
+ *
+ * A strip is turned square by square, and summed by the rows that come out. Its results are made from these beside the
+ * sums of the next strip, where there is room for two and their rows are four vectors; else from these afterwards; else
+ * from squares that are turned once more.
+ */
+#include "../simd/instance.h"
+
+#include "strip_words.h"
+
+/* Where results of some rows of a strip are made from, and how. */
+typedef struct FN(strip_rows) {
+  const STORED *g, *y;
+  int64_t stride;
+  STORED *out;
+  int64_t step;
+  const FN(totals) * sum;
+  int64_t n;
+  int lined, streaming; /* lined: lines are whole where they are streamed */
+} FN(strip_rows);
+
+/* A strip at work. */
+typedef struct FN(strip) {
+  aclpy_tile t;
+  aclpy_words g, y;
+  STORED *out;
+  double total[ACLPY_STRIP_MOST + 16];
+  FN(totals) totals;
+} FN(strip);
+
+/* What goes on beside the sums of a strip. */
+typedef struct FN(strip_beside) {
+  aclpy_fetch_range g, y;   /* the strip behind is fetched */
+  const FN(strip) * before; /* is written, or NULL */
+} FN(strip_beside);
+
+ACLPY_INLINE VEC FN(strip_result)(const FN(strip_rows) * p, int64_t r, int64_t c, int logarithm) {
+  const int64_t at = r * p->stride + c;
+  return FN(result)(LD(p->g + at), LD(p->y + at), V(load)(p->sum->high + c), V(load)(p->sum->low + c), logarithm);
+}
+/* Row r, four vectors of it; */
+ACLPY_INLINE void FN(strip_row_quad)(const FN(strip_rows) * p, int64_t r, int64_t c, int logarithm) {
+  VEC v[4];
+  for (int k = 0; k < 4; ++k) {
+    v[k] = FN(strip_result)(p, r, c + k * LANES, logarithm);
+    QUAD(p->out + r * p->step + c, v, k, p->streaming);
+  }
+}
+/* two rows of two vectors; */
+ACLPY_INLINE void FN(strip_row_pair)(const FN(strip_rows) * p, int64_t r, int logarithm) {
+  VEC v[4];
+  for (int k = 0; k < 4; ++k) v[k] = FN(strip_result)(p, r + k / 2, k % 2 * LANES, logarithm);
+  STT(p->out + r * p->step, p->out + (r + 1) * p->step, v, p->streaming);
+}
+/* any row. */
+ACLPY_INLINE void FN(strip_row_any)(const FN(strip_rows) * p, int64_t r, int logarithm) {
+  const STORED *a = p->g + r * p->stride, *b = p->y + r * p->stride;
+  const REAL *high = p->sum->high, *low = p->sum->low;
+#define FULL_(i) FN(strip_result)(p, r, i, logarithm)
+#define PART_(i, m) \
+  FN(result)(LDN(a + (i), m, 0), LDN(b + (i), m, 0), LDNR(high + (i), m, 0), LDNR(low + (i), m, 0), logarithm)
+  ACLPY_MAP(p->out + r * p->step, p->n, p->streaming, FULL_, PART_);
+#undef FULL_
+#undef PART_
+}
+ACLPY_INLINE void FN(strip_rows_write)(const FN(strip_rows) p, int64_t rows, int logarithm, aclpy_fetch_range *next) {
+  const int fit = !logarithm || ACLPY_ISA_RANK == 3; /* four exponentials at a time fill the registers */
+  int64_t r = 0;
+  aclpy_fetch_some(next, rows * p.n * (int64_t)sizeof(STORED));
+  if (fit && p.lined && p.n % (4 * LANES) == 0) {
+    for (; r < rows; ++r) {
+      for (int64_t c = 0; c < p.n; c += 4 * LANES) FN(strip_row_quad)(&p, r, c, logarithm);
+    }
+  }
+  if (fit && p.lined && p.n == 2 * LANES) {
+    for (; r + 2 <= rows; r += 2) FN(strip_row_pair)(&p, r, logarithm);
+  }
+  for (; r < rows; ++r) FN(strip_row_any)(&p, r, logarithm);
+}
+
+/* Whether four vectors of each row are whole lines, where that matters. */
+ACLPY_INLINE int FN(strip_lined)(const aclpy_geometry *g, const STORED *out) {
+  return !g->streaming || ((uintptr_t)out | (uintptr_t)(g->columns * (int64_t)sizeof(STORED))) % 64 == 0;
+}
+
+/* Rows from r on of a strip that has been summed, at most a square; turned once more where they are not held. */
+ACLPY_INLINE FN(strip_rows) FN(strip_rows_of)(const aclpy_geometry *g, const FN(strip) * p, int64_t r, int64_t rows) {
+  const FN(strip_rows) to = {.g = aclpy_words_block(&p->g, r, rows, 1),
+                             .y = aclpy_words_block(&p->y, r, rows, 1),
+                             .stride = p->g.stride,
+                             .out = p->out + r * g->columns,
+                             .step = g->columns,
+                             .sum = &p->totals,
+                             .n = p->t.width,
+                             .lined = FN(strip_lined)(g, p->out),
+                             .streaming = g->streaming};
+  return to;
+}
+
+/* Adds `blocks` blocks of `rows` rows, at most those of a tile's, of `vectors` vectors of columns to their sums. Each
+ * vector of each block is one chain of additions, so up to four of them run side by side. */
+ACLPY_INLINE void FN(strip_sum_block)(const STORED *g, const STORED *y, int64_t stride, FN(column_sums) * sums,
+                                      int64_t c, int vectors, int blocks, int64_t rows, int logarithm) {
+  V(acc) term[4] = {V(acc_zero)(), V(acc_zero)(), V(acc_zero)(), V(acc_zero)()};
+  V(dot) product[4] = {V(dot_zero)(), V(dot_zero)(), V(dot_zero)(), V(dot_zero)()};
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int k = 0; k < vectors * blocks; ++k) {
+      const int64_t at = (r + k / vectors * ACLPY_TILE_BLOCK) * stride + c + k % vectors * LANES;
+      if (logarithm) term[k] = V(acc_add)(term[k], LD(g + at));
+      if (!logarithm) product[k] = V(dot_add)(product[k], LD(g + at), LD(y + at));
+    }
+  }
+  for (int k = 0; k < vectors * blocks; ++k) {
+    const int64_t column = c + k % vectors * LANES;
+    FN(add_to)(sums->sum + column, logarithm ? term[k] : V(dot_sums)(product[k]));
+    if (!logarithm) FN(add_to)(sums->rest + column, V(dot_rests)(product[k]));
+  }
+}
+
+/* One block of four vectors, and as many rows of another strip, which has no more columns, written meanwhile. */
+ACLPY_INLINE void FN(strip_sum_beside)(const STORED *g, const STORED *y, FN(column_sums) * sums, int64_t rows,
+                                       const FN(strip_rows) to, FN(strip_beside) * beside, int logarithm) {
+  V(acc) term[4] = {V(acc_zero)(), V(acc_zero)(), V(acc_zero)(), V(acc_zero)()};
+  V(dot) product[4] = {V(dot_zero)(), V(dot_zero)(), V(dot_zero)(), V(dot_zero)()};
+  aclpy_fetch_range next_g = beside->g, next_y = beside->y;
+  for (int64_t r = 0; r < rows; ++r) {
+    aclpy_fetch_some(&next_g, 4 * LANES * (int64_t)sizeof(STORED));
+    aclpy_fetch_some(&next_y, 4 * LANES * (int64_t)sizeof(STORED));
+    FN(strip_row_quad)(&to, r, 0, logarithm);
+    for (int k = 0; k < 4; ++k) {
+      const int64_t at = r * 4 * LANES + k * LANES;
+      if (logarithm) term[k] = V(acc_add)(term[k], LD(g + at));
+      if (!logarithm) product[k] = V(dot_add)(product[k], LD(g + at), LD(y + at));
+    }
+  }
+  beside->g = next_g;
+  beside->y = next_y;
+  for (int k = 0; k < 4; ++k) {
+    FN(add_to)(sums->sum + k * LANES, logarithm ? term[k] : V(dot_sums)(product[k]));
+    if (!logarithm) FN(add_to)(sums->rest + k * LANES, V(dot_rests)(product[k]));
+  }
+}
+/* Functions of their own, so that registers are shared out for each of these loops alone. */
+static __attribute__((noinline)) void FN(strip_sum_out)(const STORED *g, const STORED *y, FN(column_sums) * sums,
+                                                        int64_t rows, const FN(strip_rows) * to,
+                                                        FN(strip_beside) * beside) {
+  FN(strip_sum_beside)(g, y, sums, rows, *to, beside, 0);
+}
+static __attribute__((noinline)) void FN(strip_sum_log)(const STORED *g, const STORED *y, FN(column_sums) * sums,
+                                                        int64_t rows, const FN(strip_rows) * to,
+                                                        FN(strip_beside) * beside) {
+  FN(strip_sum_beside)(g, y, sums, rows, *to, beside, 1);
+}
+
+/* `rows` rows of all columns, two blocks or one that may be short. */
+ACLPY_INLINE void FN(strip_sum_rows)(const STORED *g, const STORED *y, int64_t stride, FN(column_sums) * sums,
+                                     int64_t columns, int64_t rows, int logarithm) {
+  const int64_t each = aclpy_min_i64(rows, ACLPY_TILE_BLOCK);
+  int64_t c = 0;
+  for (int64_t r = 0; r < rows; r += each) {
+    const STORED *a = g + r * stride, *b = y + r * stride;
+    for (c = 0; c + 4 * LANES <= columns; c += 4 * LANES) {
+      FN(strip_sum_block)(a, b, stride, sums, c, 4, 1, each, logarithm);
+    }
+  }
+  for (; c < columns; c += c + 2 * LANES <= columns ? 2 * LANES : LANES) {
+    const int two = c + 2 * LANES <= columns;
+    if (two && rows > each) FN(strip_sum_block)(g, y, stride, sums, c, 2, 2, each, logarithm);
+    if (two && rows == each) FN(strip_sum_block)(g, y, stride, sums, c, 2, 1, each, logarithm);
+    if (!two && rows > each) FN(strip_sum_block)(g, y, stride, sums, c, 1, 2, each, logarithm);
+    if (!two && rows == each) FN(strip_sum_block)(g, y, stride, sums, c, 1, 1, each, logarithm);
+  }
+}
+
+/* Rows from `start` to `stop`. */
+ACLPY_INLINE void FN(strip_sum_chunk)(const aclpy_geometry *g, const FN(strip) * p, FN(column_sums) * sums,
+                                      int64_t start, int64_t stop, FN(strip_beside) * beside, int logarithm) {
+  int64_t rows;
+  for (int64_t first = start; first < stop; first += rows) {
+    const int64_t left = stop - first, stride = p->g.stride;
+    rows = stride < 4 * LANES && left >= 2 * ACLPY_TILE_BLOCK ? 2 * ACLPY_TILE_BLOCK
+                                                              : aclpy_min_i64(left, ACLPY_TILE_BLOCK);
+    const STORED *a = aclpy_words_block(&p->g, first, rows, 0);
+    const STORED *b = logarithm && !p->y.held ? a : aclpy_words_block(&p->y, first, rows, 0);
+    if (beside->before == NULL) {
+      aclpy_fetch_some(&beside->g, rows * stride * (int64_t)sizeof(STORED));
+      FN(strip_sum_rows)(a, b, stride, sums, aclpy_round16(p->t.width), rows, logarithm);
+      continue;
+    }
+    const FN(strip_rows) to = FN(strip_rows_of)(g, beside->before, first, rows);
+    if (logarithm) FN(strip_sum_log)(a, b, sums, rows, &to, beside);
+    if (!logarithm) FN(strip_sum_out)(a, b, sums, rows, &to, beside);
+  }
+}
+
+/* The sums of all columns: by chunks, as backward_tiles.h has them. */
+ACLPY_INLINE void FN(strip_sum)(const aclpy_geometry *g, FN(strip) * p, FN(strip_beside) * beside, int logarithm) {
+  FN(column_sums) sums;
+  memset(p->total, 0, sizeof p->total);
+  for (int64_t chunk = 0; chunk < g->chunks; ++chunk) {
+    const int64_t start = chunk * g->chunk, stop = aclpy_min_i64(start + g->chunk, g->rows);
+    memset(sums.sum, 0, (size_t)g->stride * sizeof(double));
+    memset(sums.rest, 0, (size_t)g->stride * sizeof(double));
+    FN(strip_sum_chunk)(g, p, &sums, start, stop, beside, logarithm);
+    for (int64_t c = 0; c < g->stride; ++c) {
+      const double sum = aclpy_dot_total(sums.sum[c], sums.rest[c]);
+      p->total[c] = g->mode == ACLPY_TILE_CHUNKS ? p->total[c] + sum : sum;
+    }
+  }
+  FN(totals_set)(&p->totals, 0, p->total, g->stride);
+}
+
+ACLPY_INLINE void FN(strip_write)(const aclpy_geometry *g, const FN(strip) * p, aclpy_fetch_range *next,
+                                  int logarithm) {
+  for (int64_t first = 0; first < g->rows; first += ACLPY_TILE_BLOCK) {
+    const int64_t rows = aclpy_min_i64(ACLPY_TILE_BLOCK, g->rows - first);
+    const FN(strip_rows) to = FN(strip_rows_of)(g, p, first, rows);
+    FN(strip_rows_write)(to, rows, logarithm, next);
+  }
+}
+
+/* How many strips have room in a kernel's scratch: two, one or none. */
+ACLPY_INLINE int64_t FN(strips_held)(const aclpy_geometry *g) {
+  const int64_t one = 2 * aclpy_words_room(g->rows, g->width) * (int64_t)sizeof(STORED);
+  const int beside = g->width == 4 * LANES && g->mode == ACLPY_TILES;
+  return beside && 2 * one <= ACLPY_SCRATCH_MAX ? 2 : one <= ACLPY_SCRATCH_MAX;
+}
+/* Elements for one operand of one strip. */
+ACLPY_INLINE int64_t FN(strip_room)(const aclpy_geometry *g) {
+  return aclpy_words_room(FN(strips_held)(g) > 0 ? g->rows : 0, g->width);
+}
+ACLPY_INLINE int64_t FN(strips_scratch)(const aclpy_geometry *g) {
+  return aclpy_max_i64(FN(strips_held)(g), 1) * 2 * FN(strip_room)(g) * (int64_t)sizeof(STORED);
+}
+
+ACLPY_INLINE void FN(strips_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
+                                 void *scratch, int logarithm) {
+  FN(strip) strips[2];
+  FN(strip_beside) beside = {.before = NULL};
+  const int64_t room = FN(strip_room)(g), two = FN(strips_held)(g) == 2;
+  const int held = FN(strips_held)(g) > 0;
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t which = two ? (i - begin) % 2 : 0;
+    FN(strip) *p = &strips[which];
+    STORED *at = (STORED *)scratch + which * 2 * room;
+    p->t = aclpy_tile_of(g, i, 0);
+    p->g = FN(words_of)(g, args->addr[0], &p->t, at);
+    p->g.held = held;
+    p->y = FN(words_of)(g, args->addr[1], &p->t, at + room);
+    p->y.held = held;
+    p->out = (STORED *)(void *)args->addr[2] + p->t.offset;
+    beside.g = FN(strip_behind)(g, args->addr[0], &p->t, i + 1 < end);
+    beside.y = FN(strip_behind)(g, args->addr[1], &p->t, i + 1 < end);
+    FN(strip_sum)(g, p, &beside, logarithm);
+    const int follows = i + 1 < end && aclpy_tile_of(g, i + 1, 0).width == 4 * LANES;
+    const int waits = two && follows && p->t.width == 4 * LANES && FN(strip_lined)(g, p->out);
+    beside.before = waits ? p : NULL;
+    if (beside.before == NULL) FN(strip_write)(g, p, &beside.y, logarithm);
+  }
+  if (g->streaming) aclpy_stream_fence();
+}
