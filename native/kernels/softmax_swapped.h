@@ -21,6 +21,7 @@ typedef struct FN(swap_room) {
   double *sum;
   REAL *max, *factor;
   STORED *plane, *block;
+  unsigned char *ways; /* of strips of four vectors (calm.h) */
 } FN(swap_room);
 
 ACLPY_INLINE VEC FN(swap_ld)(const FN(swap_tile) * t, const aclpy_geometry *g, int64_t r, int64_t c) {
@@ -86,6 +87,51 @@ static void FN(swap_pair)(const aclpy_geometry *g, const FN(swap_tile) * here, c
   }
 }
 
+/* The same where both tiles are whole strips of four vectors: `count` rows of one strip, x of this tile, `next` of the
+ * next one or NULL, `far` what to fetch. */
+typedef struct FN(swap_lines) {
+  const STORED *x, *next, *far;
+  int64_t pitch;
+  const REAL *max;
+  double *sum;
+} FN(swap_lines);
+ACLPY_INLINE void FN(swap_quads)(const FN(swap_lines) l, TOPS *given, int64_t count, int way, int reads) {
+  const int results = way != ACLPY_WAY_ANY ? ACLPY_EXP_NORMAL : ACLPY_EXP_SUMMED;
+  TOPS tops = *given;
+  for (int64_t r = 0; r < count; r += 2) {
+    VEC a[4], b[4];
+    const int64_t two = r + 1 < count;
+    for (int64_t i = r; i <= r + two && reads; ++i) {
+      aclpy_fetch_row(l.far + i * l.pitch, 4 * LANES * (int64_t)sizeof(STORED), ACLPY_FETCH_L2);
+      TOPS_ROW(&tops, l.next + i * l.pitch);
+    }
+    FN(quad_load)(l.x + r * l.pitch, a, way);
+    for (int k = 0; k < 4; ++k) a[k] = V(sub)(a[k], V(load)(l.max + k * LANES));
+    V(exp_quad)(a, results);
+    if (two) {
+      FN(quad_load)(l.x + (r + 1) * l.pitch, b, way);
+      for (int k = 0; k < 4; ++k) b[k] = V(sub)(b[k], V(load)(l.max + k * LANES));
+      V(exp_quad)(b, results);
+      for (int k = 0; k < 4; ++k) a[k] = V(add)(a[k], b[k]);
+    }
+    for (int k = 0; k < 4; ++k) {
+      double *sum = l.sum + k * LANES;
+      V(acc_store)(sum, V(acc_add)(V(acc_load)(sum), a[k]));
+    }
+  }
+  *given = tops;
+}
+/* Functions of their own, so that registers are shared out for each of these loops alone. */
+#define ACLPY_SWAPS_(name, way, reads)                                                                   \
+  static __attribute__((noinline)) void FN(name)(const FN(swap_lines) * l, TOPS * tops, int64_t count) { \
+    FN(swap_quads)(*l, tops, count, way, reads);                                                         \
+  }
+ACLPY_SWAPS_(swap_calm, ACLPY_WAY_CALM, 1)
+ACLPY_SWAPS_(swap_any, ACLPY_WAY_ANY, 1)
+ACLPY_SWAPS_(swap_calm_alone, ACLPY_WAY_CALM, 0)
+ACLPY_SWAPS_(swap_any_alone, ACLPY_WAY_ANY, 0)
+#undef ACLPY_SWAPS_
+
 /* A tile that is not there has the statistics of one that is, which it leaves alone. */
 ACLPY_INLINE FN(swap_tile)
     FN(swap_tile_of)(const aclpy_geometry *g, const FN(swap_room) * room, const STORED *x, int64_t k) {
@@ -99,28 +145,101 @@ ACLPY_INLINE FN(swap_tile)
   return t;
 }
 
-ACLPY_INLINE void FN(swap_stats)(const aclpy_geometry *g, const FN(swap_room) * room, const STORED *x, int logarithm) {
-  FN(swap_tile) here = FN(swap_tile_of)(g, room, x, -1);
+/* The maxima of a tile as they were seen, to where they are used. */
+ACLPY_INLINE void FN(swap_tops)(const FN(swap_room) * room, int64_t column, int64_t width, const TOPS *tops) {
+  const int calm = CALM_WAY(0) == ACLPY_WAY_CALM ? ACLPY_WAY_CALM : ACLPY_WAY_ANY;
+  for (int64_t c = 0; c < width; c += 4 * LANES) {
+    VEC most[4];
+    const int near = TOPS_VALUES(&tops[c / (4 * LANES)], most, ACLPY_WAY_ANY);
+    room->ways[(column + c) / (4 * LANES)] = (unsigned char)(near ? calm : ACLPY_WAY_ANY);
+    for (int k = 0; k < 4; ++k) V(store)(room->max + column + c + k * LANES, most[k]);
+  }
+}
+
+static void FN(swap_strips)(const aclpy_geometry *g, const FN(swap_room) * room, const STORED *x) {
+  TOPS tops[ACLPY_TILE_MAX / (4 * LANES)];
+  const int64_t strip = 4 * LANES;
+  memset(room->sum, 0, (size_t)g->columns * sizeof(double));
   for (int64_t k = 0; k <= g->tiles; ++k) {
-    const FN(swap_tile) next = FN(swap_tile_of)(g, room, x, k);
-    FN(swap_pair)(g, &here, &next);
-    here = next;
+    const int64_t next = k * g->width, here = next - g->width;
+    const int64_t reads = k < g->tiles ? aclpy_min_i64(g->width, g->columns - next) : 0;
+    const int64_t sums = k > 0 ? aclpy_min_i64(g->width, g->columns - here) : 0;
+    for (int64_t c = 0; c < reads; c += strip) tops[c / strip] = TOPS_FIRST();
+    for (int64_t first = 0; first < g->rows; first += ACLPY_TILE_BLOCK) {
+      const int64_t count = aclpy_min_i64(ACLPY_TILE_BLOCK, g->rows - first);
+      for (int64_t c = 0; c < aclpy_max_i64(reads, sums); c += strip) {
+        const STORED *from = x + next + c;
+        const FN(swap_lines) l = {.x = x + first * g->columns + here + c,
+                                  .next = from + first * g->columns,
+                                  .far = from + aclpy_tile_fetch(g, first, ACLPY_TILE_BLOCK, g->rows, g->width),
+                                  .pitch = g->columns,
+                                  .max = room->max + here + c,
+                                  .sum = room->sum + here + c};
+        TOPS *top = &tops[c / strip];
+        const int calm = c < sums && room->ways[(here + c) / strip] != ACLPY_WAY_ANY;
+        if (c >= sums) {
+          for (int64_t r = 0; r < count; ++r) TOPS_ROW(top, l.next + r * l.pitch);
+        } else if (c < reads) {
+          if (calm) FN(swap_calm)(&l, top, count);
+          if (!calm) FN(swap_any)(&l, top, count);
+        } else {
+          if (calm) FN(swap_calm_alone)(&l, top, count);
+          if (!calm) FN(swap_any_alone)(&l, top, count);
+        }
+      }
+    }
+    if (reads > 0) FN(swap_tops)(room, next, reads, tops);
+  }
+}
+
+ACLPY_INLINE void FN(swap_stats)(const aclpy_geometry *g, const FN(swap_room) * room, const STORED *x, int logarithm) {
+  if (g->width % (4 * LANES) == 0 && g->columns % (4 * LANES) == 0) {
+    FN(swap_strips)(g, room, x);
+  } else {
+    FN(swap_tile) here = FN(swap_tile_of)(g, room, x, -1);
+    memset(room->ways, ACLPY_WAY_ANY, (size_t)(g->columns / (4 * LANES)));
+    for (int64_t k = 0; k <= g->tiles; ++k) {
+      const FN(swap_tile) next = FN(swap_tile_of)(g, room, x, k);
+      FN(swap_pair)(g, &here, &next);
+      here = next;
+    }
   }
   FN(tile_factors)(room->sum, room->factor, aclpy_round16(g->inner), logarithm);
 }
 
-ACLPY_INLINE void FN(swap_results)(const STORED *x, STORED *y, const FN(swap_room) * room, int64_t n, int logarithm) {
+/* Four vectors of results, which are not streamed. */
+ACLPY_INLINE void FN(swap_result)(const STORED *x, STORED *y, const REAL *max, const REAL *factor, int logarithm,
+                                  int way) {
+  VEC v[4];
+  FN(quad_load)(x, v, ACLPY_WAY_CALM);
+  for (int k = 0; k < 4; ++k) v[k] = V(sub)(v[k], V(load)(max + k * LANES));
+  if (!logarithm) V(exp_quad)(v, way != ACLPY_WAY_ANY ? ACLPY_EXP_NORMAL : FN(exp_results)(1));
+  for (int k = 0; k < 4; ++k) {
+    const VEC f = V(load)(factor + k * LANES);
+    v[k] = logarithm ? V(sub)(v[k], f) : V(mul)(v[k], f);
+    if (way == ACLPY_WAY_ANY) QUAD(y, v, k, 0);
+  }
+  if (way != ACLPY_WAY_ANY) STC(y, v, 0, way);
+}
+ACLPY_INLINE void FN(swap_results)(const STORED *x, STORED *y, const FN(swap_room) room, int64_t n, int logarithm) {
   int64_t i = 0;
   for (; i + 4 * LANES <= n; i += 4 * LANES) {
-    VEC v[4];
-    for (int k = 0; k < 4; ++k) {
-      const int64_t at = i + k * LANES;
-      const VEC d = V(sub)(LD(x + at), V(load)(room->max + at)), f = V(load)(room->factor + at);
-      v[k] = logarithm ? V(sub)(d, f) : V(mul)(FN(exp_of)(d, 1), f);
-      QUAD(y + i, v, k, 0);
+    const REAL *max = room.max + i, *factor = room.factor + i;
+    if (CALM_WAY(0) == ACLPY_WAY_CALM && room.ways[i / (4 * LANES)] != ACLPY_WAY_ANY) {
+      FN(swap_result)(x + i, y + i, max, factor, logarithm, ACLPY_WAY_CALM);
+    } else {
+      FN(swap_result)(x + i, y + i, max, factor, logarithm, ACLPY_WAY_ANY);
     }
   }
-  FN(chunk_write_run)(x + i, y + i, room->max + i, room->factor + i, n - i, logarithm, 0);
+  FN(chunk_write_run)(x + i, y + i, room.max + i, room.factor + i, n - i, logarithm, 0);
+}
+static __attribute__((noinline)) void FN(swap_results_exp)(const STORED *x, STORED *y, const FN(swap_room) * room,
+                                                           int64_t n) {
+  FN(swap_results)(x, y, *room, n, 0);
+}
+static __attribute__((noinline)) void FN(swap_results_log)(const STORED *x, STORED *y, const FN(swap_room) * room,
+                                                           int64_t n) {
+  FN(swap_results)(x, y, *room, n, 1);
 }
 
 ACLPY_INLINE void FN(swap_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
@@ -131,6 +250,7 @@ ACLPY_INLINE void FN(swap_run)(const aclpy_geometry *g, const aclpy_kernel_args 
   room.factor = room.max + padded;
   room.plane = (STORED *)(void *)(room.factor + padded);
   room.block = room.plane + g->inner;
+  room.ways = (unsigned char *)(room.block + 64 / (int64_t)sizeof(STORED) * columns);
   memset(room.sum, 0, (size_t)padded * sizeof(double));
   memset(room.max, 0, (size_t)padded * sizeof(REAL));
   for (int64_t o = begin; o < end; ++o) {
@@ -138,7 +258,12 @@ ACLPY_INLINE void FN(swap_run)(const aclpy_geometry *g, const aclpy_kernel_args 
     STORED *y = (STORED *)(void *)args->addr[1] + o * g->n * g->inner;
     FN(swap_stats)(g, &room, x, logarithm);
     for (int64_t r = 0; r < g->n; ++r) {
-      FN(swap_results)(x + r * g->inner, room.plane, &room, g->inner, logarithm);
+      if (o + 1 < end) {
+        const STORED *far = x + (g->n + r) * g->inner;
+        aclpy_fetch_row(far, g->width * (int64_t)sizeof(STORED), ACLPY_FETCH_L2);
+      }
+      if (logarithm) FN(swap_results_log)(x + r * g->inner, room.plane, &room, g->inner);
+      if (!logarithm) FN(swap_results_exp)(x + r * g->inner, room.plane, &room, g->inner);
       FN(plane_put)(room.plane, room.block, y + r * g->inner, rows, columns, g->streaming);
     }
   }
@@ -165,5 +290,5 @@ static int32_t FN(swapped_plan)(const int64_t *params, int32_t n_params, aclpy_k
   memset(shape, 0, sizeof *shape);
   if (n_params != 4 || FN(swapped_geometry)(&g, params) != 0) return -1;
   const double each = aclpy_forward_cost(sizeof(STORED), g.streaming);
-  return aclpy_swapped_plan(&g, params, shape, each, sizeof(double) + 2 * sizeof(REAL), sizeof(STORED));
+  return aclpy_swapped_plan(&g, params, shape, each, sizeof(double) + 2 * sizeof(REAL) + 1, sizeof(STORED));
 }
