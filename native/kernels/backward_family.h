@@ -6,12 +6,10 @@
 #include "backward_rows.h"
 #include "tile.h"
 #include "backward_tiles.h"
+#include "strip_words.h"
 #include "transposed.h"
-#if PLAIN
-#include "backward_strips.h"
-#else
+#include "backward_squares.h"
 #include "backward_words.h"
-#endif
 #include "backward_transposed.h"
 #include "swapped.h"
 #include "backward_swapped.h"

@@ -5,8 +5,10 @@
 #include "../simd/instance.h"
 
 ACLPY_INLINE int FN(transposed_geometry)(aclpy_geometry *g, const int64_t *params) {
-  return aclpy_geometry_transposed(g, params, sizeof(REAL), 2, sizeof(STORED), 3, 2 * sizeof(STORED),
-                                   2 * sizeof(STORED));
+  const int64_t element = 2 * sizeof(STORED);
+  if (aclpy_geometry_transposed(g, params, sizeof(REAL), 2, sizeof(STORED), 3, element, element) != 0) return -1;
+  FN(strips_cut)(g);
+  return 0;
 }
 static void FN(softmax_backward_transposed_run)(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end,
                                                 void *scratch) {

@@ -8,8 +8,6 @@
  */
 #include "../simd/instance.h"
 
-#include "strip_words.h"
-
 /* Where results of some rows of a strip are made from, and how. */
 typedef struct FN(strip_rows) {
   const STORED *g, *y;
@@ -24,7 +22,7 @@ typedef struct FN(strip_rows) {
 /* A strip at work. */
 typedef struct FN(strip) {
   aclpy_tile t;
-  aclpy_words g, y;
+  FN(words) g, y;
   STORED *out;
   double total[ACLPY_STRIP_MOST + 16];
   FN(totals) totals;
@@ -34,26 +32,29 @@ typedef struct FN(strip) {
 typedef struct FN(strip_beside) {
   aclpy_fetch_range g, y;   /* the strip behind is fetched */
   const FN(strip) * before; /* is written, or NULL */
+  int paced; /* doubles: 0.7 of the time where unpaced ones take 1.1; for floats it is the other way round */
 } FN(strip_beside);
 
 ACLPY_INLINE VEC FN(strip_result)(const FN(strip_rows) * p, int64_t r, int64_t c, int logarithm) {
   const int64_t at = r * p->stride + c;
   return FN(result)(LD(p->g + at), LD(p->y + at), V(load)(p->sum->high + c), V(load)(p->sum->low + c), logarithm);
 }
-/* Row r, four vectors of it; */
-ACLPY_INLINE void FN(strip_row_quad)(const FN(strip_rows) * p, int64_t r, int64_t c, int logarithm) {
+/* Row r, four vectors of it or two; */
+ACLPY_INLINE void FN(strip_row_part)(const FN(strip_rows) * p, int64_t r, int64_t c, int vectors, int logarithm) {
   VEC v[4];
-  for (int k = 0; k < 4; ++k) {
+  for (int k = 0; k < vectors; ++k) {
     v[k] = FN(strip_result)(p, r, c + k * LANES, logarithm);
-    QUAD(p->out + r * p->step + c, v, k, p->streaming);
+    FN(strip_store)(p->out + r * p->step + c, v, k, vectors, p->streaming);
   }
 }
+#if !PLAIN
 /* two rows of two vectors; */
 ACLPY_INLINE void FN(strip_row_pair)(const FN(strip_rows) * p, int64_t r, int logarithm) {
   VEC v[4];
   for (int k = 0; k < 4; ++k) v[k] = FN(strip_result)(p, r + k / 2, k % 2 * LANES, logarithm);
   STT(p->out + r * p->step, p->out + (r + 1) * p->step, v, p->streaming);
 }
+#endif
 /* any row. */
 ACLPY_INLINE void FN(strip_row_any)(const FN(strip_rows) * p, int64_t r, int logarithm) {
   const STORED *a = p->g + r * p->stride, *b = p->y + r * p->stride;
@@ -71,12 +72,14 @@ ACLPY_INLINE void FN(strip_rows_write)(const FN(strip_rows) p, int64_t rows, int
   aclpy_fetch_some(next, rows * p.n * (int64_t)sizeof(STORED));
   if (fit && p.lined && p.n % (4 * LANES) == 0) {
     for (; r < rows; ++r) {
-      for (int64_t c = 0; c < p.n; c += 4 * LANES) FN(strip_row_quad)(&p, r, c, logarithm);
+      for (int64_t c = 0; c < p.n; c += 4 * LANES) FN(strip_row_part)(&p, r, c, 4, logarithm);
     }
   }
+#if !PLAIN
   if (fit && p.lined && p.n == 2 * LANES) {
     for (; r + 2 <= rows; r += 2) FN(strip_row_pair)(&p, r, logarithm);
   }
+#endif
   for (; r < rows; ++r) FN(strip_row_any)(&p, r, logarithm);
 }
 
@@ -87,8 +90,8 @@ ACLPY_INLINE int FN(strip_lined)(const aclpy_geometry *g, const STORED *out) {
 
 /* Rows from r on of a strip that has been summed, at most a square; turned once more where they are not held. */
 ACLPY_INLINE FN(strip_rows) FN(strip_rows_of)(const aclpy_geometry *g, const FN(strip) * p, int64_t r, int64_t rows) {
-  const FN(strip_rows) to = {.g = aclpy_words_block(&p->g, r, rows, 1),
-                             .y = aclpy_words_block(&p->y, r, rows, 1),
+  const FN(strip_rows) to = {.g = FN(words_block)(&p->g, r, rows, 1),
+                             .y = FN(words_block)(&p->y, r, rows, 1),
                              .stride = p->g.stride,
                              .out = p->out + r * g->columns,
                              .step = g->columns,
@@ -119,25 +122,31 @@ ACLPY_INLINE void FN(strip_sum_block)(const STORED *g, const STORED *y, int64_t 
   }
 }
 
-/* One block of four vectors, and as many rows of another strip, which has no more columns, written meanwhile. */
+/* Columns of strips that are summed while others are written, four vectors or two: of floats and doubles two lines,
+ * more would not stay in the second-level cache. */
+enum { FN(beside) = PLAIN && ACLPY_ISA_RANK == 3 ? 128 / (int)sizeof(STORED) : 4 * (int)FN(side) };
+enum { FN(beside_vectors) = FN(beside) / (int)FN(side) };
+
+/* One block of these, and as many rows of another strip written meanwhile. */
 ACLPY_INLINE void FN(strip_sum_beside)(const STORED *g, const STORED *y, FN(column_sums) * sums, int64_t rows,
                                        const FN(strip_rows) to, FN(strip_beside) * beside, int logarithm) {
   V(acc) term[4] = {V(acc_zero)(), V(acc_zero)(), V(acc_zero)(), V(acc_zero)()};
   V(dot) product[4] = {V(dot_zero)(), V(dot_zero)(), V(dot_zero)(), V(dot_zero)()};
   aclpy_fetch_range next_g = beside->g, next_y = beside->y;
   for (int64_t r = 0; r < rows; ++r) {
-    aclpy_fetch_some(&next_g, 4 * LANES * (int64_t)sizeof(STORED));
-    aclpy_fetch_some(&next_y, 4 * LANES * (int64_t)sizeof(STORED));
-    FN(strip_row_quad)(&to, r, 0, logarithm);
-    for (int k = 0; k < 4; ++k) {
-      const int64_t at = r * 4 * LANES + k * LANES;
+    if (sizeof(STORED) == 8 && !logarithm && beside->paced && r % 4 == 0) aclpy_pace();
+    aclpy_fetch_some(&next_g, FN(beside) * (int64_t)sizeof(STORED));
+    aclpy_fetch_some(&next_y, FN(beside) * (int64_t)sizeof(STORED));
+    FN(strip_row_part)(&to, r, 0, FN(beside_vectors), logarithm);
+    for (int k = 0; k < FN(beside_vectors); ++k) {
+      const int64_t at = r * FN(beside) + k * LANES;
       if (logarithm) term[k] = V(acc_add)(term[k], LD(g + at));
       if (!logarithm) product[k] = V(dot_add)(product[k], LD(g + at), LD(y + at));
     }
   }
   beside->g = next_g;
   beside->y = next_y;
-  for (int k = 0; k < 4; ++k) {
+  for (int k = 0; k < FN(beside_vectors); ++k) {
     FN(add_to)(sums->sum + k * LANES, logarithm ? term[k] : V(dot_sums)(product[k]));
     if (!logarithm) FN(add_to)(sums->rest + k * LANES, V(dot_rests)(product[k]));
   }
@@ -180,10 +189,10 @@ ACLPY_INLINE void FN(strip_sum_chunk)(const aclpy_geometry *g, const FN(strip) *
   int64_t rows;
   for (int64_t first = start; first < stop; first += rows) {
     const int64_t left = stop - first, stride = p->g.stride;
-    rows = stride < 4 * LANES && left >= 2 * ACLPY_TILE_BLOCK ? 2 * ACLPY_TILE_BLOCK
-                                                              : aclpy_min_i64(left, ACLPY_TILE_BLOCK);
-    const STORED *a = aclpy_words_block(&p->g, first, rows, 0);
-    const STORED *b = logarithm && !p->y.held ? a : aclpy_words_block(&p->y, first, rows, 0);
+    const int two = stride < 4 * LANES && left >= 2 * ACLPY_TILE_BLOCK && beside->before == NULL;
+    rows = two ? 2 * ACLPY_TILE_BLOCK : aclpy_min_i64(left, ACLPY_TILE_BLOCK);
+    const STORED *a = FN(words_block)(&p->g, first, rows, 0);
+    const STORED *b = logarithm && !p->y.held ? a : FN(words_block)(&p->y, first, rows, 0);
     if (beside->before == NULL) {
       aclpy_fetch_some(&beside->g, rows * stride * (int64_t)sizeof(STORED));
       FN(strip_sum_rows)(a, b, stride, sums, aclpy_round16(p->t.width), rows, logarithm);
@@ -223,22 +232,37 @@ ACLPY_INLINE void FN(strip_write)(const aclpy_geometry *g, const FN(strip) * p, 
 
 /* How many strips have room in a kernel's scratch: two, one or none. */
 ACLPY_INLINE int64_t FN(strips_held)(const aclpy_geometry *g) {
-  const int64_t one = 2 * aclpy_words_room(g->rows, g->width) * (int64_t)sizeof(STORED);
-  const int beside = g->width == 4 * LANES && g->mode == ACLPY_TILES;
+  const int64_t one = 2 * FN(words_room)(g->rows, g->width) * (int64_t)sizeof(STORED);
+  const int beside = g->width == FN(beside) && g->mode == ACLPY_TILES;
   return beside && 2 * one <= ACLPY_SCRATCH_MAX ? 2 : one <= ACLPY_SCRATCH_MAX;
 }
+/* Cuts strips of floats and doubles so that two have room, where that can be and lines are whole: narrow strips share
+ * more of them. */
+ACLPY_INLINE void FN(strips_cut)(aclpy_geometry *g) {
+  aclpy_geometry narrow = *g;
+  narrow.width = narrow.stride = FN(beside);
+  narrow.tiles = aclpy_ceil_div(g->columns, FN(beside));
+  const int whole = !g->streaming || g->columns % FN(words_side) == 0;
+  if (PLAIN && ACLPY_ISA_RANK == 3 && whole && g->width >= FN(beside) && FN(strips_held)(&narrow) == 2) *g = narrow;
+}
+
+/* Fewer than so many are done by squares (backward_squares.h), which one strip of floats gains nothing over. Nor do any
+ * of floats and doubles with AVX2 (0.91 to 1.25 of the time) or less. */
+enum { FN(strips_least) = !(ACLPY_SQUARES) ? 0 : ACLPY_ISA_RANK < 3 ? 3 : sizeof(STORED) == sizeof(float) ? 2 : 1 };
+
 /* Elements for one operand of one strip. */
 ACLPY_INLINE int64_t FN(strip_room)(const aclpy_geometry *g) {
-  return aclpy_words_room(FN(strips_held)(g) > 0 ? g->rows : 0, g->width);
+  return FN(words_room)(FN(strips_held)(g) > 0 ? g->rows : 0, g->width);
 }
 ACLPY_INLINE int64_t FN(strips_scratch)(const aclpy_geometry *g) {
+  if (FN(strips_held)(g) < FN(strips_least)) return 0; /* backward_squares.h */
   return aclpy_max_i64(FN(strips_held)(g), 1) * 2 * FN(strip_room)(g) * (int64_t)sizeof(STORED);
 }
 
-ACLPY_INLINE void FN(strips_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
-                                 void *scratch, int logarithm) {
+ACLPY_INLINE void FN(words_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
+                                void *scratch, int logarithm) {
   FN(strip) strips[2];
-  FN(strip_beside) beside = {.before = NULL};
+  FN(strip_beside) beside = {.before = NULL, .paced = aclpy_paced(g)};
   const int64_t room = FN(strip_room)(g), two = FN(strips_held)(g) == 2;
   const int held = FN(strips_held)(g) > 0;
   for (int64_t i = begin; i < end; ++i) {
@@ -254,10 +278,21 @@ ACLPY_INLINE void FN(strips_run)(const aclpy_geometry *g, const aclpy_kernel_arg
     beside.g = FN(strip_behind)(g, args->addr[0], &p->t, i + 1 < end);
     beside.y = FN(strip_behind)(g, args->addr[1], &p->t, i + 1 < end);
     FN(strip_sum)(g, p, &beside, logarithm);
-    const int follows = i + 1 < end && aclpy_tile_of(g, i + 1, 0).width == 4 * LANES;
-    const int waits = two && follows && p->t.width == 4 * LANES && FN(strip_lined)(g, p->out);
+    const int follows = i + 1 < end && aclpy_tile_of(g, i + 1, 0).width == FN(beside);
+    const int waits = two && follows && p->t.width == FN(beside) && FN(strip_lined)(g, p->out);
     beside.before = waits ? p : NULL;
     if (beside.before == NULL) FN(strip_write)(g, p, &beside.y, logarithm);
   }
   if (g->streaming) aclpy_stream_fence();
+}
+
+ACLPY_INLINE void FN(strips_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
+                                 void *scratch, int logarithm) {
+#if ACLPY_SQUARES
+  if (FN(strips_held)(g) < FN(strips_least)) {
+    FN(squares_run)(g, args, begin, end, logarithm);
+    return;
+  }
+#endif
+  FN(words_run)(g, args, begin, end, scratch, logarithm);
 }

@@ -6,6 +6,7 @@
 #include "softmax_rows.h"
 #include "softmax_row_chunks.h"
 #include "tile.h"
+#include "strip_words.h"
 #include "softmax_tiles.h"
 #include "softmax_tile_chunks.h"
 #include "softmax_tiles_again.h"

@@ -6,8 +6,6 @@
  */
 #include "../simd/instance.h"
 
-#include "strip_words.h"
-
 /* Of a tile, in strips of four vectors. */
 enum { FN(again_strips) = ACLPY_TILE_MAX / (4 * LANES) + 1 };
 typedef struct FN(again_columns) {
@@ -27,10 +25,10 @@ typedef struct FN(again_tile) {
 
 typedef struct FN(again_trio) {
   FN(again_tile) before, here, next;
-  REAL *e;                  /* exponentials, or x less its largest where a logarithm keeps that */
-  int64_t after;            /* elements from the next tile's start to that of the one behind it */
-  const aclpy_words *words; /* the next tile's rows are turned first (strip_words.h), or NULL: they lie well */
-  const STORED *far;        /* then: what is fetched, as if it were the next tile */
+  REAL *e;                 /* exponentials, or x less its largest where a logarithm keeps that */
+  int64_t after;           /* elements from the next tile's start to that of the one behind it */
+  const FN(words) * words; /* the next tile's rows are turned first (strip_words.h), or NULL: they lie well */
+  const STORED *far;       /* then: what is fetched, as if it were the next tile */
   int fetches, streaming, by_rows;
   int way; /* of calm strips */
 } FN(again_trio);
@@ -317,7 +315,7 @@ ACLPY_INLINE void FN(again_run)(const aclpy_geometry *g, const FN(again_trio) * 
   const int reads = p->next.live && FN(again_whole)(&p->next) < p->next.t.width;
   for (int64_t first = 0; first < rows; first += ACLPY_TILE_BLOCK) {
     const int64_t last = aclpy_min_i64(first + ACLPY_TILE_BLOCK, rows);
-    if (p->words != NULL) aclpy_words_block(p->words, first, last - first, 0);
+    if (p->words != NULL) FN(words_block)(p->words, first, last - first, 0);
     for (int64_t r = first; r < last && writes; ++r) FN(again_rest_write)(g, p, r, logarithm);
     for (int64_t r = first; r < last && reads; ++r) FN(again_rest_read)(g, &p->next, r);
     for (int64_t c = 0; c < strips; c += 4 * LANES) FN(again_strip)(g, p, c, first, last - first, logarithm);

@@ -130,22 +130,7 @@ ACLPY_INLINE void FN(strips_run)(const aclpy_geometry *g, const aclpy_kernel_arg
   if (g->streaming) aclpy_stream_fence();
 }
 
-#if PLAIN
-ACLPY_INLINE int FN(strips_chunked)(aclpy_geometry *g) {
-  (void)g;
-  return 0;
-}
-ACLPY_INLINE int64_t FN(strips_scratch)(const aclpy_geometry *g, int64_t bytes) {
-  (void)g;
-  return bytes;
-}
-ACLPY_INLINE void FN(strips_any)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
-                                 REAL *scratch, int logarithm) {
-  FN(strips_run)(g, args, begin, end, scratch, logarithm);
-}
-#else
 #include "softmax_words.h"
-#endif
 
 ACLPY_INLINE int FN(transposed_geometry)(aclpy_geometry *g, const int64_t *params) {
   if (aclpy_geometry_transposed(g, params, sizeof(REAL), 1, sizeof(STORED), 2, sizeof(STORED), sizeof(REAL)) != 0) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: softmax and log-softmax of 16-bit inputs in which the reduced axis is the dense one (transposed.h), by the
- * words of strips (strip_words.h). ACLPY_T names the instance; after the other ways of softmax_transposed.h.
+ * Template: softmax and log-softmax of inputs in which the reduced axis is the dense one (transposed.h), whose strips
+ * are turned as they are stored (strip_words.h). ACLPY_T names the instance; after the other ways of
+ * softmax_transposed.h.
  */
 #include "../simd/instance.h"
 
-/* Strips that are turned as words are tiles then (softmax_tiles_again.h), which need no copy: scratch holds the words of
- * two and the exponentials of one. */
-ACLPY_INLINE int64_t FN(again_words)(const aclpy_geometry *g) { return aclpy_words_room(g->rows, g->width); }
+/* Strips that are turned as words are tiles then (softmax_tiles_again.h), which need no copy: scratch holds the words
+ * of two and the exponentials of one. */
+ACLPY_INLINE int64_t FN(again_words)(const aclpy_geometry *g) { return FN(words_room)(g->rows, g->width); }
 ACLPY_INLINE int64_t FN(again_bytes)(const aclpy_geometry *g) {
   return 2 * FN(again_words)(g) * (int64_t)sizeof(STORED) + g->rows * g->stride * (int64_t)sizeof(REAL);
 }
@@ -19,7 +20,7 @@ ACLPY_INLINE int FN(strips_again)(const aclpy_geometry *g) {
 
 /* The words of one strip and the tile that they are. */
 typedef struct FN(turned_strip) {
-  aclpy_words words;
+  FN(words) words;
   FN(again_tile) tile;
 } FN(turned_strip);
 
@@ -36,23 +37,25 @@ static void FN(strips_again_run)(const aclpy_geometry *g, const aclpy_kernel_arg
                                  REAL *scratch, int logarithm) {
   FN(again_columns) s[3];
   FN(again_trio) p = {.e = scratch, .streaming = g->streaming && args->addr[0] != args->addr[1]};
-  STORED *room = (STORED *)(void *)(scratch + g->rows * g->stride);
+  STORED *first = (STORED *)(void *)(scratch + g->rows * g->stride);
+  STORED *const room[3] = {first, first + FN(again_words)(g), (STORED *)(void *)scratch};
+  const int64_t rooms = PLAIN && logarithm ? 3 : 2;
   aclpy_geometry turned = *g; /* as words lie, which are one tile */
-  turned.columns = aclpy_words_stride(g->width);
-  p.fetches = aclpy_fetch_level(g, 0);
+  turned.columns = FN(words_stride)(g->width);
+  p.fetches = aclpy_fetch_level(g, 1);
   p.way = CALM_WAY(1);
   if (begin >= end) return;
-  FN(turned_strip) strip = FN(turned_strip_of)(g, args, begin, 1, room, &s[0]);
+  FN(turned_strip) strip = FN(turned_strip_of)(g, args, begin, 1, room[0], &s[0]);
   p.before = FN(again_tile_of)(g, args, begin, 0, &s[2]);
   p.here = strip.tile;
   FN(again_clear)(g, &p.before);
-  aclpy_words_all(&strip.words);
+  FN(words_all)(&strip.words);
   FN(again_first)(&turned, &p, &p.here);
   p.after = g->rows * turned.columns;
   for (int64_t i = begin; i <= end; ++i) {
     const int live = i + 1 < end;
-    strip = FN(turned_strip_of)(g, args, i + 1, live, room + (i - begin + 1) % 2 * FN(again_words)(g),
-                                &s[(i - begin + 1) % 3]);
+    const int64_t turn = i - begin + 1;
+    strip = FN(turned_strip_of)(g, args, i + 1, live, room[turn % rooms], &s[turn % 3]);
     p.next = strip.tile;
     p.words = live ? &strip.words : NULL;
     p.far = live ? FN(strip_of)(g, args->addr[0], &p.next.t) + p.next.t.width * g->n - ACLPY_TILE_BLOCK * turned.columns
@@ -66,13 +69,14 @@ static void FN(strips_again_run)(const aclpy_geometry *g, const aclpy_kernel_arg
 }
 
 /* Whether strips that are summed by chunks are turned as words, four vectors wide, so that chunks are those of
- * softmax_tile_chunks.h; cuts them so then. */
+ * softmax_tile_chunks.h; cuts them so then. Floats and doubles, whose strips fill the second-level cache, gain nothing
+ * by it. */
 enum { FN(words_partials) = 2048 };
 ACLPY_INLINE int FN(strips_chunked)(aclpy_geometry *g) {
   const int64_t width = 4 * LANES, strips = g->inner / width;
-  const int fits = aclpy_words_room(g->rows, width) * (int64_t)sizeof(STORED) <= ACLPY_SCRATCH_MAX &&
+  const int fits = FN(words_room)(g->rows, width) * (int64_t)sizeof(STORED) <= ACLPY_SCRATCH_MAX &&
                    g->chunks * width <= FN(words_partials);
-  if (g->mode != ACLPY_TILE_CHUNKS || width < ACLPY_WORDS_SIDE || g->inner % width != 0 || !fits) return 0;
+  if (PLAIN || g->mode != ACLPY_TILE_CHUNKS || width < FN(words_side) || g->inner % width != 0 || !fits) return 0;
   if (g->outer * strips < ACLPY_STRIP_ITEMS) return 0;
   g->width = g->stride = width;
   g->tiles = strips;
@@ -80,7 +84,7 @@ ACLPY_INLINE int FN(strips_chunked)(aclpy_geometry *g) {
 }
 
 /* Maxima and factors of a strip's columns, turned on the way, as softmax_tile_chunks.h has them. */
-ACLPY_INLINE void FN(words_reduce)(const aclpy_geometry *g, const aclpy_geometry *turned, const aclpy_words *w,
+ACLPY_INLINE void FN(words_reduce)(const aclpy_geometry *g, const aclpy_geometry *turned, const FN(words) * w,
                                    FN(columns) * s, int logarithm) {
   double sum[FN(words_partials)];
   REAL max[FN(words_partials)];
@@ -88,7 +92,7 @@ ACLPY_INLINE void FN(words_reduce)(const aclpy_geometry *g, const aclpy_geometry
   for (int64_t k = 0; k < g->chunks; ++k) {
     const int64_t first = k * g->chunk;
     const aclpy_tile t = {.rows = aclpy_min_i64(g->chunk, g->rows - first), .width = g->width};
-    const STORED *x = aclpy_words_block(w, first, t.rows, 0);
+    const STORED *x = FN(words_block)(w, first, t.rows, 0);
     FN(chunk_maxima)(turned, &t, x, s->max, ways);
     memcpy(max + k * g->width, s->max, (size_t)g->width * sizeof(REAL));
     /* A column of only -inf sums to 0, relative to anything. */
@@ -108,7 +112,7 @@ static void FN(strips_chunked_run)(const aclpy_geometry *g, const aclpy_kernel_a
   const int lined = !aclpy_tiles_by_rows(g, args->addr[1], 4 * LANES, (int64_t)sizeof(STORED), g->streaming);
   for (int64_t i = begin; i < end; ++i) {
     aclpy_tile t = aclpy_tile_of(g, i, 0);
-    const aclpy_words w = FN(words_of)(g, args->addr[0], &t, scratch);
+    const FN(words) w = FN(words_of)(g, args->addr[0], &t, scratch);
     aclpy_fetch_range next = FN(strip_behind)(g, args->addr[0], &t, i + 1 < end);
     STORED *y = (STORED *)(void *)args->addr[1] + t.offset;
     FN(words_reduce)(g, &turned, &w, &s, logarithm);
@@ -131,7 +135,7 @@ static void FN(strips_chunked_run)(const aclpy_geometry *g, const aclpy_kernel_a
 ACLPY_INLINE int64_t FN(strips_scratch)(const aclpy_geometry *cut, int64_t bytes) {
   aclpy_geometry g = *cut;
   if (FN(strips_again)(&g)) return FN(again_bytes)(&g);
-  return FN(strips_chunked)(&g) ? aclpy_words_room(g.rows, g.width) * (int64_t)sizeof(STORED) : bytes;
+  return FN(strips_chunked)(&g) ? FN(words_room)(g.rows, g.width) * (int64_t)sizeof(STORED) : bytes;
 }
 ACLPY_INLINE void FN(strips_any)(const aclpy_geometry *cut, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                                  REAL *scratch, int logarithm) {

@@ -12,7 +12,6 @@
 
 #include "../simd/transpose.h"
 #include "rows_geometry.h"
-#include "strip_words.h"
 
 enum { ACLPY_STRIP_MOST = 64 /* columns */, ACLPY_STRIP_GOOD = 256 * 1024, ACLPY_STRIP_BYTES = 1024 * 1024 };
 enum { ACLPY_STRIP_ITEMS = 8 };
@@ -83,20 +82,18 @@ ACLPY_INLINE const STORED *FN(strip_of)(const aclpy_geometry *g, const unsigned 
   return (const STORED *)(const void *)x + t->outer * g->n * g->inner + t->column * g->n;
 }
 
-#if !PLAIN
 /* Its words, and room for them. */
-ACLPY_INLINE aclpy_words FN(words_of)(const aclpy_geometry *g, const unsigned char *x, const aclpy_tile *t,
-                                      STORED *room) {
-  const aclpy_words w = {.x = FN(strip_of)(g, x, t),
-                         .pitch = g->n,
-                         .columns = t->width,
-                         .rows = g->rows,
-                         .room = room,
-                         .stride = aclpy_words_stride(g->width),
-                         .held = 1};
+ACLPY_INLINE FN(words)
+    FN(words_of)(const aclpy_geometry *g, const unsigned char *x, const aclpy_tile *t, STORED *room) {
+  const FN(words) w = {.x = FN(strip_of)(g, x, t),
+                       .pitch = g->n,
+                       .columns = t->width,
+                       .rows = g->rows,
+                       .room = room,
+                       .stride = FN(words_stride)(g->width),
+                       .held = 1};
   return w;
 }
-#endif
 
 /* The strip behind it, to be fetched; nothing behind the last one. */
 ACLPY_INLINE aclpy_fetch_range FN(strip_behind)(const aclpy_geometry *g, const unsigned char *x, const aclpy_tile *t,

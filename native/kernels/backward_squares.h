@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: backward of softmax and log-softmax of float and double where the reduced axis is the dense one of both
- * inputs (transposed.h). ACLPY_T names the instance; after backward_tiles.h.
+ * Template: backward of softmax and log-softmax, turned square by square as floats (or doubles), where the reduced axis
+ * is the dense one of both inputs (transposed.h). ACLPY_T names the instance; after backward_tiles.h.
  *
  * A strip is read twice, the second time from the cache, and its results are turned: they need no neighbours.
  */
 #include "../simd/instance.h"
 
+/* Those whose strips are not always turned as they are stored (backward_words.h): floats and doubles, and float16 where
+ * each conversion is arithmetic. */
+#undef ACLPY_SQUARES
+#define ACLPY_SQUARES (PLAIN || (KEEPS && !ACLPY_FUSES))
+#if ACLPY_SQUARES
+
 /* A strip at work. */
-typedef struct FN(strip) {
+typedef struct FN(squares) {
   aclpy_tile t;
   const STORED *g, *y;
   STORED *out;
   double total[ACLPY_STRIP_MOST + 16];
   FN(totals) totals;
   aclpy_fetch_range next_g, next_y;
-} FN(strip);
+} FN(squares);
 
 /* Adds rows [first, last), at most a block of a tile, of a vector of columns to their sums. Several side by side would
  * be several chains of additions, but their lines evict each other. */
-ACLPY_INLINE void FN(strip_sum_block)(const aclpy_geometry *g, const FN(strip) * p, FN(column_sums) * sums, int64_t c,
-                                      int64_t first, int64_t last, int logarithm) {
+ACLPY_INLINE void FN(squares_sum_block)(const aclpy_geometry *g, const FN(squares) * p, FN(column_sums) * sums,
+                                        int64_t c, int64_t first, int64_t last, int logarithm) {
   V(acc) term = V(acc_zero)();
   V(dot) product = V(dot_zero)();
   for (int64_t r = first; r < last; r += LANES) {
@@ -38,24 +44,24 @@ ACLPY_INLINE void FN(strip_sum_block)(const aclpy_geometry *g, const FN(strip) *
 }
 
 /* Rows from `start` to `stop`, block by block. */
-ACLPY_INLINE void FN(strip_sum_columns)(const aclpy_geometry *g, FN(strip) * p, FN(column_sums) * sums, int64_t c,
-                                        int64_t start, int64_t stop, int logarithm) {
+ACLPY_INLINE void FN(squares_sum_columns)(const aclpy_geometry *g, FN(squares) * p, FN(column_sums) * sums, int64_t c,
+                                          int64_t start, int64_t stop, int logarithm) {
   for (int64_t first = start; first < stop; first += ACLPY_TILE_BLOCK) {
     const int64_t last = aclpy_min_i64(first + ACLPY_TILE_BLOCK, stop);
     aclpy_fetch_some(&p->next_g, (last - first) * LANES * (int64_t)sizeof(STORED));
-    FN(strip_sum_block)(g, p, sums, c, first, last, logarithm);
+    FN(squares_sum_block)(g, p, sums, c, first, last, logarithm);
   }
 }
 
 /* The sums of all columns: by chunks, as backward_tiles.h has them. */
-ACLPY_INLINE void FN(strip_sum)(const aclpy_geometry *g, FN(strip) * p, int logarithm) {
+ACLPY_INLINE void FN(squares_sum)(const aclpy_geometry *g, FN(squares) * p, int logarithm) {
   FN(column_sums) sums;
   memset(p->total, 0, sizeof p->total);
   for (int64_t chunk = 0; chunk < g->chunks; ++chunk) {
     const int64_t start = chunk * g->chunk, stop = aclpy_min_i64(start + g->chunk, g->rows);
     memset(sums.sum, 0, (size_t)g->stride * sizeof(double));
     memset(sums.rest, 0, (size_t)g->stride * sizeof(double));
-    for (int64_t c = 0; c < g->stride; c += LANES) FN(strip_sum_columns)(g, p, &sums, c, start, stop, logarithm);
+    for (int64_t c = 0; c < g->stride; c += LANES) FN(squares_sum_columns)(g, p, &sums, c, start, stop, logarithm);
     for (int64_t c = 0; c < g->stride; ++c) {
       const double sum = aclpy_dot_total(sums.sum[c], sums.rest[c]);
       p->total[c] = g->mode == ACLPY_TILE_CHUNKS ? p->total[c] + sum : sum;
@@ -65,8 +71,8 @@ ACLPY_INLINE void FN(strip_sum)(const aclpy_geometry *g, FN(strip) * p, int loga
 }
 
 /* Results of one square, into `to`, whose rows are a strip's width apart. Not inline: it fills the registers. */
-static __attribute__((noinline)) void FN(strip_square)(const aclpy_geometry *g, const FN(strip) * p, int64_t c,
-                                                       int64_t r, int64_t rows, REAL *to, int logarithm) {
+static __attribute__((noinline)) void FN(squares_one)(const aclpy_geometry *g, const FN(squares) * p, int64_t c,
+                                                      int64_t r, int64_t rows, REAL *to, int logarithm) {
   VEC v[FN(side)];
   const STORED *a = p->g + c * g->n + r, *b = p->y + c * g->n + r;
   const int64_t columns = p->t.width - c;
@@ -81,27 +87,21 @@ static __attribute__((noinline)) void FN(strip_square)(const aclpy_geometry *g, 
   for (int k = 0; k < LANES; ++k) V(store)(to + k * ACLPY_STRIP_MOST, v[k]);
 }
 
-ACLPY_INLINE void FN(strip_write)(const aclpy_geometry *g, FN(strip) * p, int logarithm) {
+ACLPY_INLINE void FN(squares_write)(const aclpy_geometry *g, FN(squares) * p, int logarithm) {
   REAL results[FN(side) * ACLPY_STRIP_MOST];
   for (int64_t r = 0; r < g->rows; r += LANES) {
     const int64_t rows = aclpy_min_i64(LANES, g->rows - r);
     for (int64_t c = 0; c < g->stride; c += LANES) {
       aclpy_fetch_some(&p->next_y, LANES * LANES * (int64_t)sizeof(STORED));
-      FN(strip_square)(g, p, c, r, rows, results + c, logarithm);
+      FN(squares_one)(g, p, c, r, rows, results + c, logarithm);
     }
     FN(strip_put)(g, results, p->out + r * g->columns, rows, p->t.width);
   }
 }
 
-ACLPY_INLINE int64_t FN(strips_scratch)(const aclpy_geometry *g) {
-  (void)g;
-  return 0;
-}
-
-ACLPY_INLINE void FN(strips_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
-                                 void *scratch, int logarithm) {
-  FN(strip) p;
-  (void)scratch;
+ACLPY_INLINE void FN(squares_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
+                                  int logarithm) {
+  FN(squares) p;
   for (int64_t i = begin; i < end; ++i) {
     p.t = aclpy_tile_of(g, i, 0);
     p.g = FN(strip_of)(g, args->addr[0], &p.t);
@@ -109,8 +109,9 @@ ACLPY_INLINE void FN(strips_run)(const aclpy_geometry *g, const aclpy_kernel_arg
     p.out = (STORED *)(void *)args->addr[2] + p.t.offset;
     p.next_g = FN(strip_behind)(g, args->addr[0], &p.t, i + 1 < end);
     p.next_y = FN(strip_behind)(g, args->addr[1], &p.t, i + 1 < end);
-    FN(strip_sum)(g, &p, logarithm);
-    FN(strip_write)(g, &p, logarithm);
+    FN(squares_sum)(g, &p, logarithm);
+    FN(squares_write)(g, &p, logarithm);
   }
   if (g->streaming) aclpy_stream_fence();
 }
+#endif
