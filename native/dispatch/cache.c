@@ -96,7 +96,8 @@ int64_t aclpy_cache_bytes_l2(void) {
   return remembered_(&kept, find_l2_);
 }
 
-int64_t aclpy_cache_bytes_last_level(void) {
-  static _Atomic int64_t kept;
-  return remembered_(&kept, find_last_level_);
-}
+static _Atomic int64_t last_level_;
+
+int64_t aclpy_cache_bytes_last_level(void) { return remembered_(&last_level_, find_last_level_); }
+
+void aclpy_cache_set_last_level(int64_t bytes) { atomic_store_explicit(&last_level_, bytes, memory_order_relaxed); }

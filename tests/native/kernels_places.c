@@ -136,11 +136,20 @@ static int check_turned_(const aclpy_kernel *k, const shape3 *s) {
 }
 
 static void check_transposed_(const aclpy_kernel *k) {
-  const shape3 shapes[] = {{3, 1, 33},   {2, 2, 40},   {1, 15, 64},  {2, 16, 65},   {2, 17, 100},   {1, 33, 47},
-                           {1, 96, 256}, {1, 256, 49}, {9, 70, 128}, {1, 300, 530}, {1, 1300, 530}, {1, 4099, 64}};
+  /* Parts of squares, strips beside each other, a narrower last one, chunks of whole strips and others, and strips that
+   * have no room; then as if all of it were more than the caches hold, where strips are written past them. */
+  const shape3 shapes[] = {{3, 1, 33},    {2, 2, 40},   {1, 15, 64},    {2, 16, 65},    {2, 17, 100},
+                           {1, 33, 47},   {1, 96, 256}, {1, 256, 49},   {9, 70, 128},   {9, 40, 80},
+                           {1, 300, 530}, {2, 64, 512}, {1, 1300, 530}, {1, 1100, 512}, {1, 4099, 64}};
   int done = 0;
-  for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; ++i) done += check_turned_(k, &shapes[i]);
-  CHECK(done >= 10, "%s %s %s does only %d sizes", k->name, k->dtype, k->isa, done);
+  for (size_t i = 0; i < 2 * (sizeof shapes / sizeof shapes[0]); ++i) {
+    if (i % 2 == 1) aclpy_cache_set_last_level(32 * 1024);
+    if (i % 2 == 1) aclpy_core_set_kind(ACLPY_CORE_ZEN_5);
+    done += check_turned_(k, &shapes[i / 2]);
+    aclpy_cache_set_last_level(0);
+    aclpy_core_set_kind(-1);
+  }
+  CHECK(done >= 26, "%s %s %s does only %d sizes", k->name, k->dtype, k->isa, done);
   aclpy_kernel_shape shape;
   const int64_t refused[][3] = {{3, 5, 1}, {3, 5, 32}, {1, 1 << 20, 64}, {0, 5, 64}, {2, -1, 64}};
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; ++i) {
@@ -177,6 +186,11 @@ static void check_swapped_(const aclpy_kernel *k) {
   for (size_t i = 0; i < sizeof params / sizeof params[0]; ++i) {
     CHECK(k->plan(params[i], 4, &shape) == 0, "%s %s %s: size %zu refused", k->name, k->dtype, k->isa, i);
     check_planes_(k, params[i]);
+    /* As if all of it were more than the last level, but not one outer position. */
+    aclpy_cache_set_last_level(8 * params[i][1] * params[i][2] * params[i][3] * (int64_t)dtype_bytes(k->dtype));
+    CHECK(k->plan(params[i], 4, &shape) == 0, "%s %s %s: size %zu refused", k->name, k->dtype, k->isa, i);
+    check_planes_(k, params[i]);
+    aclpy_cache_set_last_level(0);
   }
   const int64_t refused[][4] = {{8, 5, 7, 64},  {8, 5, 64, 7},   {7, 5, 64, 64},           {8, 1 << 24, 64, 64},
                                 {0, 5, 64, 64}, {8, -1, 64, 64}, {8, 5, INT64_MAX / 2, 64}};
