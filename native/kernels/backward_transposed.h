@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: the entry points of the gradients whose inputs are transposed. ACLPY_T names the instance; after
- * backward_strips.h or backward_words.h.
+ * backward_words.h.
  */
 #include "../simd/instance.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: backward of softmax and log-softmax of 16-bit types where the reduced axis is the dense one of both inputs
- * (transposed.h, strip_words.h). ACLPY_T names the instance; after backward_tiles.h.
+ * Template: backward of softmax and log-softmax where the reduced axis is the dense one of both inputs (transposed.h),
+ * turned as they are stored (strip_words.h): of 16-bit types, with AVX-512 of all. ACLPY_T names the instance; after
+ * backward_squares.h.
  *
  * A strip is turned square by square, and summed by the rows that come out. Its results are made from these beside the
- * sums of the next strip, where there is room for two and their rows are four vectors; else from these afterwards; else
- * from squares that are turned once more.
+ * sums of the next strip, where there is room for two; else from these afterwards; else from squares that are turned
+ * once more.
  */
 #include "../simd/instance.h"
 
@@ -186,6 +187,7 @@ ACLPY_INLINE void FN(strip_sum_rows)(const STORED *g, const STORED *y, int64_t s
 /* Rows from `start` to `stop`. */
 ACLPY_INLINE void FN(strip_sum_chunk)(const aclpy_geometry *g, const FN(strip) * p, FN(column_sums) * sums,
                                       int64_t start, int64_t stop, FN(strip_beside) * beside, int logarithm) {
+  const int64_t columns = aclpy_min_i64(aclpy_round16(p->t.width), FN(words_stride)(p->t.width));
   int64_t rows;
   for (int64_t first = start; first < stop; first += rows) {
     const int64_t left = stop - first, stride = p->g.stride;
@@ -195,7 +197,7 @@ ACLPY_INLINE void FN(strip_sum_chunk)(const aclpy_geometry *g, const FN(strip) *
     const STORED *b = logarithm && !p->y.held ? a : FN(words_block)(&p->y, first, rows, 0);
     if (beside->before == NULL) {
       aclpy_fetch_some(&beside->g, rows * stride * (int64_t)sizeof(STORED));
-      FN(strip_sum_rows)(a, b, stride, sums, aclpy_round16(p->t.width), rows, logarithm);
+      FN(strip_sum_rows)(a, b, stride, sums, columns, rows, logarithm);
       continue;
     }
     const FN(strip_rows) to = FN(strip_rows_of)(g, beside->before, first, rows);

@@ -169,12 +169,12 @@ static void FN(swap_strips)(const aclpy_geometry *g, const FN(swap_room) * room,
       const int64_t count = aclpy_min_i64(ACLPY_TILE_BLOCK, g->rows - first);
       for (int64_t c = 0; c < aclpy_max_i64(reads, sums); c += strip) {
         const STORED *from = x + next + c;
-        const FN(swap_lines) l = {.x = x + first * g->columns + here + c,
+        const FN(swap_lines) l = {.x = sums > 0 ? x + first * g->columns + here + c : NULL,
                                   .next = from + first * g->columns,
                                   .far = from + aclpy_tile_fetch(g, first, ACLPY_TILE_BLOCK, g->rows, g->width),
                                   .pitch = g->columns,
-                                  .max = room->max + here + c,
-                                  .sum = room->sum + here + c};
+                                  .max = sums > 0 ? room->max + here + c : NULL,
+                                  .sum = sums > 0 ? room->sum + here + c : NULL};
         TOPS *top = &tops[c / strip];
         const int calm = c < sums && room->ways[(here + c) / strip] != ACLPY_WAY_ANY;
         if (c >= sums) {

@@ -2,8 +2,9 @@
  * Template: softmax and log-softmax of inputs in which the reduced axis is the dense one (transposed.h). ACLPY_T names
  * the instance; after softmax_tile_chunks.h.
  *
- * In mode TILES a strip is turned into scratch, where its results are made. In mode TILE_CHUNKS exponentials are
- * computed twice anyway: chunks are turned to be summed, then the strip is read again and its results are turned.
+ * Here what softmax_words.h leaves: in mode TILES a strip is turned into scratch, where its results are made. In mode
+ * TILE_CHUNKS exponentials are computed twice anyway: chunks are turned to be summed, then the strip is read again and
+ * its results are turned.
  */
 #include "../simd/instance.h"
 

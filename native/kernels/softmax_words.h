@@ -39,8 +39,8 @@ static void FN(strips_again_run)(const aclpy_geometry *g, const aclpy_kernel_arg
   FN(again_trio) p = {.e = scratch, .streaming = g->streaming && args->addr[0] != args->addr[1]};
   STORED *first = (STORED *)(void *)(scratch + g->rows * g->stride);
   STORED *const room[3] = {first, first + FN(again_words)(g), (STORED *)(void *)scratch};
-  const int64_t rooms = PLAIN && logarithm ? 3 : 2;
-  aclpy_geometry turned = *g; /* as words lie, which are one tile */
+  const int64_t rooms = PLAIN && logarithm ? 3 : 2; /* as many rows of as many elements as it has exponentials */
+  aclpy_geometry turned = *g;                       /* as words lie, which are one tile */
   turned.columns = FN(words_stride)(g->width);
   p.fetches = aclpy_fetch_level(g, 1);
   p.way = CALM_WAY(1);
@@ -95,8 +95,7 @@ ACLPY_INLINE void FN(words_reduce)(const aclpy_geometry *g, const aclpy_geometry
     const STORED *x = FN(words_block)(w, first, t.rows, 0);
     FN(chunk_maxima)(turned, &t, x, s->max, ways);
     memcpy(max + k * g->width, s->max, (size_t)g->width * sizeof(REAL));
-    /* A column of only -inf sums to 0, relative to anything. */
-    for (int64_t c = 0; c < g->width; ++c) s->max[c] = s->max[c] == (REAL)-INFINITY ? 0 : s->max[c];
+    FN(chunk_from)(s->max, g->width);
     FN(chunk_sums)(turned, &t, x, s, ways);
     memcpy(sum + k * g->width, s->sum, (size_t)g->width * sizeof(double));
   }

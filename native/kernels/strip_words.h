@@ -11,7 +11,7 @@
 #include "copy_transpose.h"
 #include "rows_geometry.h"
 
-/* Elements of `width` columns and `rows` rows, or of the two blocks of rows of a tile, in whole lines. */
+/* Elements of `width` columns and `rows` rows, at least those of two blocks of a tile, in whole lines. */
 ACLPY_INLINE int64_t aclpy_words_room(int64_t rows, int64_t width, int64_t side) {
   return aclpy_max_i64(rows, 64) * aclpy_ceil_div(width, side) * side;
 }
@@ -53,7 +53,8 @@ static __attribute__((noinline, unused)) void FN(words_turn_part)(const STORED *
   for (int64_t k = 0; k < rows; ++k) memcpy(to + k * step, turned[k], sizeof turned[k]);
 }
 
-/* `rows` rows from `r` on, at most two blocks, `stride` apart; `again`: they have been turned before. */
+/* `rows` rows from `r` on, `stride` apart, at most two blocks where they are not held; `again`: they have been turned
+ * before. Whole squares are turned, so that rows behind them may be, too: of the same values as later. */
 ACLPY_INLINE const STORED *FN(words_block)(const FN(words) * w, int64_t r, int64_t rows, int again) {
   STORED *to = w->room + (w->held ? r * w->stride : 0);
   if (again && w->held) return to;
