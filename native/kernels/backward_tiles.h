@@ -250,6 +250,25 @@ ACLPY_INLINE void FN(tile_chunk_sum)(const aclpy_geometry *geometry, const FN(ti
   FN(tile_sum)(geometry, p, &none, sums, logarithm, 0);
 }
 
+/* Totals of columns [begin, end) of all outer positions from those of their chunks, which lie `inner` apart: a vector
+ * of columns at a time, for their lines lie far apart and would be read once for each column. */
+static void FN(tile_chunks_total)(const double *partial, double *total, int64_t chunks, int64_t inner, int64_t begin,
+                                  int64_t end) {
+  for (int64_t i = begin, n; i < end; i += n) {
+    const double *from = partial + i / inner * chunks * inner + i % inner;
+    const int64_t left = aclpy_min_i64(end - i, inner - i % inner);
+    n = left >= v64_LANES ? v64_LANES : 1;
+    v64 vector = v64_set1(0.0);
+    double one = 0.0;
+    for (int64_t c = 0; c < chunks; ++c) {
+      if (n > 1) vector = v64_add(vector, v64_load(from + c * inner));
+      if (n == 1) one += from[c * inner];
+    }
+    if (n > 1) v64_store(total + i, vector);
+    if (n == 1) total[i] = one;
+  }
+}
+
 /* Pass 0: sums by (outer, chunk, column); pass 1: totals by (outer, column), behind them; pass 2: write. */
 static void FN(tile_chunks_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args, int32_t pass,
                                 int64_t begin, int64_t end, int logarithm) {
@@ -257,14 +276,12 @@ static void FN(tile_chunks_run)(const aclpy_geometry *geometry, const aclpy_kern
   const int64_t inner = geometry->inner, chunks = geometry->chunks;
   double *partial = (double *)(void *)args->scratch;
   double *total = partial + geometry->outer * chunks * inner;
+  if (pass == 1) {
+    FN(tile_chunks_total)(partial, total, chunks, inner, begin, end);
+    return;
+  }
   for (int64_t i = begin; i < end; ++i) {
     FN(column_sums) sums;
-    if (pass == 1) {
-      double s = 0.0;
-      for (int64_t c = 0; c < chunks; ++c) s += partial[(i / inner * chunks + c) * inner + i % inner];
-      total[i] = s;
-      continue;
-    }
     FN(tile_task) task = FN(tile_task_of)(&p, aclpy_tile_of(geometry, i, 1));
     task.fetches = aclpy_tiles_fetch(geometry, 0); /* chunks: 1.1 of the time in the first level */
     task.paced = aclpy_paced(geometry);
