@@ -39,8 +39,7 @@ ACLPY_INLINE void FN(squares_sum_block)(const aclpy_geometry *g, const FN(square
       if (!logarithm) product = V(dot_add)(product, v, V(load)(b + i * LANES));
     }
   }
-  FN(add_to)(sums->sum + c, logarithm ? term : V(dot_sums)(product));
-  if (!logarithm) FN(add_to)(sums->rest + c, V(dot_rests)(product));
+  FN(sums_add)(sums, c, term, product, logarithm);
 }
 
 /* Rows from `start` to `stop`, block by block. */
@@ -59,13 +58,9 @@ ACLPY_INLINE void FN(squares_sum)(const aclpy_geometry *g, FN(squares) * p, int 
   memset(p->total, 0, sizeof p->total);
   for (int64_t chunk = 0; chunk < g->chunks; ++chunk) {
     const int64_t start = chunk * g->chunk, stop = aclpy_min_i64(start + g->chunk, g->rows);
-    memset(sums.sum, 0, (size_t)g->stride * sizeof(double));
-    memset(sums.rest, 0, (size_t)g->stride * sizeof(double));
+    FN(sums_clear)(&sums, g->stride);
     for (int64_t c = 0; c < g->stride; c += LANES) FN(squares_sum_columns)(g, p, &sums, c, start, stop, logarithm);
-    for (int64_t c = 0; c < g->stride; ++c) {
-      const double sum = aclpy_dot_total(sums.sum[c], sums.rest[c]);
-      p->total[c] = g->mode == ACLPY_TILE_CHUNKS ? p->total[c] + sum : sum;
-    }
+    FN(sums_total)(g, &sums, p->total);
   }
   FN(totals_set)(&p->totals, 0, p->total, g->stride);
 }

@@ -21,6 +21,23 @@ typedef struct FN(column_sums) {
 
 ACLPY_INLINE void FN(add_to)(double *to, V(acc) s) { V(acc_store)(to, V(acc_join)(V(acc_load)(to), s)); }
 
+ACLPY_INLINE void FN(sums_clear)(FN(column_sums) * sums, int64_t columns) {
+  memset(sums->sum, 0, (size_t)columns * sizeof(double));
+  memset(sums->rest, 0, (size_t)columns * sizeof(double));
+}
+/* What a block of rows gave for the vector of columns from `c` on. */
+ACLPY_INLINE void FN(sums_add)(FN(column_sums) * sums, int64_t c, V(acc) term, V(dot) product, int logarithm) {
+  FN(add_to)(sums->sum + c, logarithm ? term : V(dot_sums)(product));
+  if (!logarithm) FN(add_to)(sums->rest + c, V(dot_rests)(product));
+}
+/* The sums of a chunk, or of all rows, to the totals of an item that has all of its columns. */
+ACLPY_INLINE void FN(sums_total)(const aclpy_geometry *g, const FN(column_sums) * sums, double *total) {
+  for (int64_t c = 0; c < g->stride; ++c) {
+    const double sum = aclpy_dot_total(sums->sum[c], sums->rest[c]);
+    total[c] = g->mode == ACLPY_TILE_CHUNKS ? total[c] + sum : sum;
+  }
+}
+
 /* The two parts of each column's sum. */
 typedef struct FN(totals) {
   REAL high[ACLPY_TILE_PAD];
@@ -156,19 +173,14 @@ ACLPY_INLINE void FN(tile_sum_block)(const aclpy_geometry *geometry, const FN(ti
       if (!logarithm) product[k] = V(dot_add)(product[k], a, b);
     }
   }
-  for (int k = 0; k < vectors; ++k) {
-    const int64_t i = c + k * LANES;
-    FN(add_to)(sums->sum + i, logarithm ? term[k] : V(dot_sums)(product[k]));
-    if (!logarithm) FN(add_to)(sums->rest + i, V(dot_rests)(product[k]));
-  }
+  for (int k = 0; k < vectors; ++k) FN(sums_add)(sums, c + k * LANES, term[k], product[k], logarithm);
 }
 
 /* Sums by column, into sums->sum. */
 ACLPY_INLINE void FN(tile_sum)(const aclpy_geometry *geometry, const FN(tile_task) * p, const FN(tile_rest) * before,
                                FN(column_sums) * sums, int logarithm, int copy) {
   const int64_t stride = geometry->stride;
-  memset(sums->sum, 0, (size_t)stride * sizeof(double));
-  memset(sums->rest, 0, (size_t)stride * sizeof(double));
+  FN(sums_clear)(sums, stride);
   for (int64_t first = 0; first < p->t.rows; first += ACLPY_TILE_BLOCK) {
     const int64_t last = aclpy_min_i64(first + ACLPY_TILE_BLOCK, p->t.rows);
     int64_t c = 0;

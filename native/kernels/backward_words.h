@@ -117,9 +117,7 @@ ACLPY_INLINE void FN(strip_sum_block)(const STORED *g, const STORED *y, int64_t 
     }
   }
   for (int k = 0; k < vectors * blocks; ++k) {
-    const int64_t column = c + k % vectors * LANES;
-    FN(add_to)(sums->sum + column, logarithm ? term[k] : V(dot_sums)(product[k]));
-    if (!logarithm) FN(add_to)(sums->rest + column, V(dot_rests)(product[k]));
+    FN(sums_add)(sums, c + k % vectors * LANES, term[k], product[k], logarithm);
   }
 }
 
@@ -147,10 +145,7 @@ ACLPY_INLINE void FN(strip_sum_beside)(const STORED *g, const STORED *y, FN(colu
   }
   beside->g = next_g;
   beside->y = next_y;
-  for (int k = 0; k < FN(beside_vectors); ++k) {
-    FN(add_to)(sums->sum + k * LANES, logarithm ? term[k] : V(dot_sums)(product[k]));
-    if (!logarithm) FN(add_to)(sums->rest + k * LANES, V(dot_rests)(product[k]));
-  }
+  for (int k = 0; k < FN(beside_vectors); ++k) FN(sums_add)(sums, k * LANES, term[k], product[k], logarithm);
 }
 /* Functions of their own, so that registers are shared out for each of these loops alone. */
 static __attribute__((noinline)) void FN(strip_sum_out)(const STORED *g, const STORED *y, FN(column_sums) * sums,
@@ -212,13 +207,9 @@ ACLPY_INLINE void FN(strip_sum)(const aclpy_geometry *g, FN(strip) * p, FN(strip
   memset(p->total, 0, sizeof p->total);
   for (int64_t chunk = 0; chunk < g->chunks; ++chunk) {
     const int64_t start = chunk * g->chunk, stop = aclpy_min_i64(start + g->chunk, g->rows);
-    memset(sums.sum, 0, (size_t)g->stride * sizeof(double));
-    memset(sums.rest, 0, (size_t)g->stride * sizeof(double));
+    FN(sums_clear)(&sums, g->stride);
     FN(strip_sum_chunk)(g, p, &sums, start, stop, beside, logarithm);
-    for (int64_t c = 0; c < g->stride; ++c) {
-      const double sum = aclpy_dot_total(sums.sum[c], sums.rest[c]);
-      p->total[c] = g->mode == ACLPY_TILE_CHUNKS ? p->total[c] + sum : sum;
-    }
+    FN(sums_total)(g, &sums, p->total);
   }
   FN(totals_set)(&p->totals, 0, p->total, g->stride);
 }

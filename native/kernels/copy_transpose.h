@@ -91,58 +91,48 @@ ACLPY_TRANSPOSE_(8, 1)
 #endif
 #undef ACLPY_TRANSPOSE_
 
+#if ACLPY_ISA_RANK >= 2
+/* The same two or four times at once: a vector has 16 bytes of every second or fourth part of the lines, so that loads
+ * bring them to their place, what is zipped are 16 bytes apiece, and each vector that comes out is a line or half of
+ * one. aclpy_parts_: 16 bytes each of so many lines, `step` lines apart. */
 #if ACLPY_ISA_RANK == 2
-/* The same twice at once, as below. */
-ACLPY_INLINE __m256i aclpy_halves_(const unsigned char *at, int step) {
+enum { ACLPY_PARTS_ = 2 };
+typedef __m256i aclpy_parts;
+#define ACLPY_UNPACK_(name) _mm256_unpack##name
+ACLPY_INLINE aclpy_parts aclpy_parts_(const unsigned char *at, int step) {
   const __m256i v = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)at));
   return _mm256_inserti128_si256(v, _mm_loadu_si128((const __m128i *)(const void *)(at + 64 * step)), 1);
 }
-#define ACLPY_TRANSPOSE_(bytes, rounds, low, high)                                                                    \
-  ACLPY_INLINE void turn_lines_b##bytes(const unsigned char *in, unsigned char *to, int64_t to_step, int streaming) { \
-    enum { N = 16 / bytes, Q = 4 };                                                                                   \
-    for (int i = 0; i < 2 * Q; ++i) {                                                                                 \
-      const int half = i % 2;                                                                                         \
-      __m256i v[N], w[N];                                                                                             \
-      for (int k = 0; k < N; ++k) v[k] = aclpy_halves_(in + 64 * (2 * N * half + k) + 16 * (i / 2), N);               \
-      for (int round = 0; round < rounds; ++round) {                                                                  \
-        for (int k = 0; k < N / 2; ++k) {                                                                             \
-          w[2 * k] = low(v[k], v[k + N / 2]);                                                                         \
-          w[2 * k + 1] = high(v[k], v[k + N / 2]);                                                                    \
-        }                                                                                                             \
-        for (int k = 0; k < N; ++k) v[k] = w[k];                                                                      \
-      }                                                                                                               \
-      for (int k = 0; k < N; ++k) {                                                                                   \
-        __m256i *line = (__m256i *)(void *)(to + (i / 2 * N + k) * to_step + 32 * half);                              \
-        if (streaming) _mm256_stream_si256(line, v[k]);                                                               \
-        if (!streaming) _mm256_storeu_si256(line, v[k]);                                                              \
-      }                                                                                                               \
-    }                                                                                                                 \
-  }                                                                                                                   \
-  ACLPY_SQUARE_(bytes)
-ACLPY_TRANSPOSE_(1, 4, _mm256_unpacklo_epi8, _mm256_unpackhi_epi8)
-ACLPY_TRANSPOSE_(2, 3, _mm256_unpacklo_epi16, _mm256_unpackhi_epi16)
-#undef ACLPY_TRANSPOSE_
-#endif
-
-#if ACLPY_ISA_RANK == 3
-/* 16 bytes each of four lines, `step` lines apart. By masks: insertions would want the pipes that zip. */
+ACLPY_INLINE void aclpy_parts_store_(unsigned char *to, aclpy_parts v, int streaming) {
+  if (streaming) _mm256_stream_si256((__m256i *)(void *)to, v);
+  if (!streaming) _mm256_storeu_si256((__m256i *)(void *)to, v);
+}
+#else
+enum { ACLPY_PARTS_ = 4 };
+typedef __m512i aclpy_parts;
+#define ACLPY_UNPACK_(name) _mm512_unpack##name
+/* By masks: insertions would want the pipes that zip. */
 ACLPY_INLINE __m512i aclpy_quarter_(__m512i v, __mmask16 where, const unsigned char *at) {
   return _mm512_mask_broadcast_i32x4(v, where, _mm_loadu_si128((const __m128i *)(const void *)at));
 }
-ACLPY_INLINE __m512i aclpy_quarters_(const unsigned char *at, int step) {
+ACLPY_INLINE aclpy_parts aclpy_parts_(const unsigned char *at, int step) {
   __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)at));
   v = aclpy_quarter_(v, 0x00f0, at + 64 * step);
   v = aclpy_quarter_(v, 0x0f00, at + 128 * step);
   return aclpy_quarter_(v, 0xf000, at + 192 * step);
 }
-/* The same four times at once: a vector has 16 bytes of every fourth part of the lines, so that loads bring them to
- * their place, what is zipped are 16 bytes apiece, and each vector that comes out is a line. */
+ACLPY_INLINE void aclpy_parts_store_(unsigned char *to, aclpy_parts v, int streaming) {
+  if (streaming) _mm512_stream_si512((__m512i *)(void *)to, v);
+  if (!streaming) _mm512_storeu_si512(to, v);
+}
+#endif
 #define ACLPY_TRANSPOSE_(bytes, rounds, low, high)                                                                    \
   ACLPY_INLINE void turn_lines_b##bytes(const unsigned char *in, unsigned char *to, int64_t to_step, int streaming) { \
-    enum { N = 16 / bytes, Q = 4 };                                                                                   \
-    for (int i = 0; i < Q; ++i) {                                                                                     \
-      __m512i v[N], w[N];                                                                                             \
-      for (int k = 0; k < N; ++k) v[k] = aclpy_quarters_(in + 64 * k + 16 * i, N);                                    \
+    enum { N = 16 / bytes, Q = 4, VECTORS = 4 / ACLPY_PARTS_ };                                                       \
+    for (int i = 0; i < Q * VECTORS; ++i) {                                                                           \
+      const int q = i / VECTORS, part = i % VECTORS;                                                                  \
+      aclpy_parts v[N], w[N];                                                                                         \
+      for (int k = 0; k < N; ++k) v[k] = aclpy_parts_(in + 64 * (ACLPY_PARTS_ * N * part + k) + 16 * q, N);           \
       for (int round = 0; round < rounds; ++round) {                                                                  \
         for (int k = 0; k < N / 2; ++k) {                                                                             \
           w[2 * k] = low(v[k], v[k + N / 2]);                                                                         \
@@ -151,20 +141,18 @@ ACLPY_INLINE __m512i aclpy_quarters_(const unsigned char *at, int step) {
         for (int k = 0; k < N; ++k) v[k] = w[k];                                                                      \
       }                                                                                                               \
       for (int k = 0; k < N; ++k) {                                                                                   \
-        unsigned char *line = to + (i * N + k) * to_step;                                                             \
-        if (streaming) {                                                                                              \
-          _mm512_stream_si512((__m512i *)(void *)line, v[k]);                                                         \
-        } else {                                                                                                      \
-          _mm512_storeu_si512(line, v[k]);                                                                            \
-        }                                                                                                             \
+        aclpy_parts_store_(to + (q * N + k) * to_step + 16 * ACLPY_PARTS_ * part, v[k], streaming);                   \
       }                                                                                                               \
     }                                                                                                                 \
   }                                                                                                                   \
   ACLPY_SQUARE_(bytes)
-ACLPY_TRANSPOSE_(1, 4, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8)
-ACLPY_TRANSPOSE_(2, 3, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16)
+ACLPY_TRANSPOSE_(1, 4, ACLPY_UNPACK_(lo_epi8), ACLPY_UNPACK_(hi_epi8))
+ACLPY_TRANSPOSE_(2, 3, ACLPY_UNPACK_(lo_epi16), ACLPY_UNPACK_(hi_epi16))
 #undef ACLPY_TRANSPOSE_
+#undef ACLPY_UNPACK_
+#endif
 
+#if ACLPY_ISA_RANK == 3
 /* Squares of 4 and 8 bytes in registers: zipped within 16 bytes first, then moved 16 bytes at a time, by shuffles that
  * need no indices. The network of transpose.h, which takes one square at a time of strips, is slower for these loops.
  */

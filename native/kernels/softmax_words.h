@@ -5,8 +5,9 @@
  */
 #include "../simd/instance.h"
 
-/* Strips that are turned as words are tiles then (softmax_tiles_again.h), which need no copy: scratch holds the words
- * of two and the exponentials of one. */
+/* Strips that are turned are tiles then (softmax_tiles_again.h), which need no copy: scratch holds the elements of two
+ * and the exponentials of one. A logarithm of floats or doubles reads elements once more for its results and keeps no
+ * exponentials: their place holds the elements of a third. */
 ACLPY_INLINE int64_t FN(again_words)(const aclpy_geometry *g) { return FN(words_room)(g->rows, g->width); }
 ACLPY_INLINE int64_t FN(again_bytes)(const aclpy_geometry *g) {
   return 2 * FN(again_words)(g) * (int64_t)sizeof(STORED) + g->rows * g->stride * (int64_t)sizeof(REAL);
