@@ -46,6 +46,13 @@ ACLPY_INLINE void direct_fetch_operand_(const void *p, int64_t bytes, int core) 
   for (int64_t at = 0; at < bytes && apart; at += 64) ACLPY_PREFETCH(early + (uintptr_t)at);
 }
 
+/* Of a launch whose operations come to a power (fused_powers.h). */
+typedef struct direct_powers {
+  int can;                        /* they do */
+  float high, low;                /* exponent * log2 e, in two parts */
+  double exponent, before, after; /* factors before and behind it */
+} direct_powers;
+
 /* The operations, and the row whose sum is known, to be written. */
 typedef struct fused_direct {
   _Alignas(64) float t[ACLPY_PART]; /* with operations that are not cheap: results on their way to the destination */
@@ -70,6 +77,10 @@ typedef struct fused_direct {
   int64_t at;             /* elements before it are written */
   float shift, factor;
   int calm; /* its quads are (simd/calm.h) */
+  direct_powers powers;
+  int powered; /* e holds powers, and the factor goes with them */
+  int made;    /* so does that of the row after, if its numbers turn out to be calm, from the least x - max on: */
+  float least;
 } fused_direct;
 
 /* Element 0 of what the operand shows a row: of floats, or one value. */
@@ -174,6 +185,8 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   if (!from || !to || f->rounded || f->g.n < (whole ? ACLPY_DIRECT_QUAD : ACLPY_DIRECT_ROW)) return ACLPY_DIRECT_NOT;
   d->y = NULL;
   d->calm = 0;
+  d->powered = 0;
+  d->powers.can = 0;
   d->n_ready = 0;
   d->steps = 0;
   d->functions = 0;

@@ -28,6 +28,26 @@ ACLPY_INLINE v32_acc FN(direct_exp)(const v32 *x, float *e, v32 shift, int logar
 
 #include "fused_single_rows.h"
 
+/* A row whose exponentials are powers, but none follows at once. */
+static __attribute__((unused, noinline)) void FN(powers_rest)(const aclpy_fused *f, fused_direct *d, int64_t target,
+                                                              int way) {
+  fused_single s;
+  fused_powered_(f, d, &s);
+  for (; d->at + ACLPY_DIRECT_QUAD <= f->g.n; d->at += ACLPY_DIRECT_QUAD) {
+    FN(single_quad)(f, &s, d->e, d->y, d->at, ACLPY_SINGLE_POWERED, target, way);
+  }
+}
+/* The exponentials of whole quads, where their powers cannot stand. */
+static __attribute__((unused, noinline)) void FN(direct_again)(const STORED *x, float *e, int64_t n, float shift,
+                                                               int way) {
+  v32_acc unused = v32_acc_zero();
+  for (int64_t i = 0; i < n; i += ACLPY_DIRECT_QUAD) {
+    v32 v[4];
+    FN(direct_load)(x + i, v, way);
+    unused = FN(direct_exp)(v, e + i, v32_set1(shift), 0, unused, way, 0);
+  }
+}
+
 /* The quad from d->at on. */
 ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target, int functions,
                                   int way) {
@@ -61,6 +81,7 @@ ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int log
 /* What is left of the row. */
 ACLPY_INLINE void FN(direct_rest)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target, int functions,
                                   int way) {
+  if (functions && d->powered) FN(powers_rest)(f, d, target, way);
   while (d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_quad)(f, d, logarithm, target, functions, way);
   while (d->at < f->g.n) direct_part_(f, d, aclpy_min_i64(ACLPY_DIRECT_PART, f->g.n - d->at));
 }
@@ -119,19 +140,24 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
                                     int functions, int way) {
   const int64_t n = f->g.n;
   const int64_t size = (int64_t)sizeof(STORED);
-  /* On Zen 5 floats are fetched into the first level anyway; from the beginning on is as fast or faster. */
-  const int64_t touched = PLAIN && d->core == ACLPY_CORE_ZEN_5 ? 0 : direct_touched_(f, d);
+  /* On Zen 5 floats are fetched into the first level anyway; beside an operand that is, too, from the beginning on is
+   * as fast or faster. */
+  const int64_t touched = PLAIN && d->core == ACLPY_CORE_ZEN_5 && d->n_far > 0 ? 0 : direct_touched_(f, d);
   const aclpy_walk walk = aclpy_walk_of(n * size, ACLPY_DIRECT_QUAD * size, touched);
-  FN(direct_three) t = {next, x, e, v32_set1(shift), TOP_FIRST(), v32_acc_zero(), walk};
+  FN(direct_three) t = {next, x, e, v32_set1(shift), TOP_FIRST(), v32_acc_zero(), walk, &d->powers, v32_set1(0.0f)};
   v32 top_rest = v32_set1(-INFINITY);
   v32_acc rest = t.sum;
   const int able = way == ACLPY_WAY_ANY || (peak->calm && d->calm);
   fused_single s;
   int kind = ACLPY_SINGLE_NOT;
   int64_t i;
+  d->made = functions && d->powers.can && (way == ACLPY_WAY_ANY || peak->calm);
+  if (d->made != d->powered && d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
   /* From floats to floats the loop for any operations is as fast, on some processors faster; not on Zen 5. */
   const int narrow = sizeof(STORED) < sizeof(float) || f->to == 1 || d->core == ACLPY_CORE_ZEN_5;
   if (narrow && able && !logarithm && target != ACLPY_STAGED) kind = fused_single_make_(f, d, &s);
+  if (d->made) fused_powered_(f, d, &s);
+  if (d->made) kind = d->powered ? ACLPY_SINGLE_POWERED : ACLPY_SINGLE_POWERS;
   if (kind != ACLPY_SINGLE_NOT) {
     i = d->at = FN(single_run)(f, &t, &s, kind, target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), way);
   } else {
@@ -146,6 +172,7 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   }
   if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
   if (way == ACLPY_WAY_PAIRS) ORDER_SUMX(&t.sum.low, &t.sum.high);
+  d->least = -v32_hmax(v32_sub(v32_set1(0.0f), t.least));
   *peak = FN(direct_peak_of)(next, n, &t.top, top_rest);
   return v32_acc_sum(t.sum, rest);
 }
@@ -165,7 +192,12 @@ ACLPY_INLINE void FN(direct_run_as)(const aclpy_fused *f, fused_direct *d, int64
     const float shift = fused_shift_(f->flags, peak.max);
     const int calm = peak.calm;
     const double sum = FN(direct_step)(f, d, next, &peak, x, e, shift, logarithm, target, functions, way);
-    direct_next_(f, d, row, e, (const unsigned char *)x, shift, fused_factor_(f->flags, sum), calm);
+    float factor = fused_factor_(f->flags, sum);
+    const int powered = d->made && fused_powers_hold_(d, factor);
+    if (powered) factor = fused_powers_factor_(&d->powers, sum);
+    if (d->made && !powered) FN(direct_again)(x, e, n, shift, way);
+    direct_next_(f, d, row, e, (const unsigned char *)x, shift, factor, calm);
+    d->powered = powered;
   }
   FN(direct_rest)(f, d, logarithm, target, functions, way);
 }

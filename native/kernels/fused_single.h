@@ -20,7 +20,9 @@ enum {
   ACLPY_SINGLE_EXP,
   ACLPY_SINGLE_TANH,
   ACLPY_SINGLE_GELU_ERF,
-  ACLPY_SINGLE_POW
+  ACLPY_SINGLE_POW,
+  ACLPY_SINGLE_POWERED, /* nothing, for the exponentials are powers, this row's and the next one's (fused_powers.h) */
+  ACLPY_SINGLE_POWERS   /* only the next one's, no row to be written */
 };
 
 /* A row whose sum is known, to be written. */
@@ -28,7 +30,8 @@ typedef struct fused_single {
   const fused_direct *d;
   aclpy_post_step step;      /* the only one, or the function */
   v32 factor, alpha, value;  /* of the row; of the step */
-  v32 before, after;         /* factors before and behind a function */
+  float first, last;         /* factors before and behind a function */
+  v32 before, after;         /* the same */
   int has_before, has_after; /* they are not 1 */
   int streaming;
   int far;  /* the step's row of values lies beyond the caches */
@@ -63,18 +66,18 @@ ACLPY_INLINE int single_function_kind_(const fused_single *s, int moderate) {
 /* One step between two factors, each of which may be missing. */
 ACLPY_INLINE int single_between_(fused_single *s) {
   const aclpy_post_step *step = s->d->now, *end = step + s->d->steps_now;
-  float before = 1.0f, after = 1.0f;
+  s->first = s->last = 1.0f;
   s->has_before = single_is_factor_(step);
-  if (s->has_before) before = step++->operand.value;
+  if (s->has_before) s->first = step++->operand.value;
   if (step == end) return ACLPY_SINGLE_MANY;
   s->step = *step++;
   s->has_after = step < end && single_is_factor_(step);
-  if (s->has_after) after = step++->operand.value;
+  if (s->has_after) s->last = step++->operand.value;
   if (step < end) return ACLPY_SINGLE_MANY;
-  s->before = v32_set1(before);
-  s->after = v32_set1(after);
+  s->before = v32_set1(s->first);
+  s->after = v32_set1(s->last);
   s->value = v32_set1(s->step.operand.value);
-  const int moderate = single_is_moderate_(before) && single_is_moderate_(after);
+  const int moderate = single_is_moderate_(s->first) && single_is_moderate_(s->last);
   const int power = s->step.code != ACLPY_POST_POW || single_is_moderate_(s->step.alpha);
   s->firm = moderate && power && (s->step.code != ACLPY_POST_MIN || s->step.operand.value >= 0x1p-60f);
   return single_function_kind_(s, moderate);
@@ -102,7 +105,9 @@ static __attribute__((unused, noinline)) int fused_single_make_(const aclpy_fuse
 
 /* Whether results are 0 or normal numbers, those of calm rows, and whether none is a NaN. */
 ACLPY_INLINE int single_firm_(const fused_single *s, int kind) { return kind != ACLPY_SINGLE_MANY && s->firm; }
-ACLPY_INLINE int single_tame_(const fused_single *s, int kind) { return kind < ACLPY_SINGLE_MANY || s->d->fold.tame; }
+ACLPY_INLINE int single_tame_(const fused_single *s, int kind) {
+  return kind < ACLPY_SINGLE_MANY || kind == ACLPY_SINGLE_POWERED || s->d->fold.tame;
+}
 
 ACLPY_INLINE void single_times_(v32 *v, v32 factor) {
   for (int k = 0; k < 4; ++k) v[k] = v32_mul(v[k], factor);
@@ -140,7 +145,7 @@ ACLPY_INLINE void fused_single_apply_(const fused_single *s, v32 *v, int64_t i, 
   if (kind == ACLPY_SINGLE_MUL) single_times_(v, s->value);
   if (kind == ACLPY_SINGLE_FMA_EACH || kind == ACLPY_SINGLE_MUL_EACH) single_row_(s, v, i, kind);
   if (kind == ACLPY_SINGLE_MANY) direct_steps_(s->d, v, i, 1);
-  if (kind >= ACLPY_SINGLE_CAP) single_function_(s, v, kind, calm);
+  if (kind >= ACLPY_SINGLE_CAP && kind <= ACLPY_SINGLE_POW) single_function_(s, v, kind, calm);
 }
 
 #endif

@@ -5,6 +5,10 @@
  */
 #include "../simd/instance.h"
 
+#ifndef ACLPY_POWERS_AT_ONCE_
+#define ACLPY_POWERS_AT_ONCE_ (ACLPY_ISA_RANK == 3 ? 4 : 1) /* as exponentials: registers */
+#endif
+
 /* The maximum of `next`, the exponentials of x, the results of the row before. */
 typedef struct FN(direct_three) {
   const STORED *next, *x;
@@ -13,6 +17,8 @@ typedef struct FN(direct_three) {
   TOP top;
   v32_acc sum;
   aclpy_walk walk; /* of next */
+  const direct_powers *powers;
+  v32 least; /* of x - max, where powers are made of rows that may not be calm */
 } FN(direct_three);
 
 ACLPY_INLINE void FN(single_quad)(const aclpy_fused *f, const fused_single *s, const float *e, unsigned char *y,
@@ -32,6 +38,21 @@ ACLPY_INLINE void FN(single_quad)(const aclpy_fused *f, const fused_single *s, c
   }
 }
 
+/* As direct_exp, but of e^(x - shift) only the sum: its powers are stored. */
+ACLPY_INLINE void FN(direct_powers)(FN(direct_three) * t, const v32 *x, int64_t i, int way) {
+  v32 v[4], power[4];
+  for (int k = 0; k < 4; ++k) power[k] = v[k] = v32_sub(x[k], t->shift);
+  if (way == ACLPY_WAY_ANY) {
+    t->least = v32_min(v32_min(v32_min(v[0], v[1]), v32_min(v[2], v[3])), t->least);
+  }
+  for (int k = 0; k < 4; k += ACLPY_POWERS_AT_ONCE_) {
+    v32_exp2_times(power + k, ACLPY_POWERS_AT_ONCE_, t->powers->high, t->powers->low);
+  }
+  for (int k = 0; k < 4; ++k) v32_store(t->e + i + k * LANES, power[k]);
+  v32_exp_quad(v, way == ACLPY_WAY_ANY ? ACLPY_EXP_ANY : ACLPY_EXP_NORMAL);
+  t->sum = v32_acc_add(t->sum, way == ACLPY_WAY_PAIRS ? SUMX(v) : v32_add(v32_add(v[0], v[1]), v32_add(v[2], v[3])));
+}
+
 /* Whole quads of both rows; returns where they end. */
 ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t, fused_single s, int kind,
                                       int64_t target, int way) {
@@ -48,8 +69,12 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
     if (s.streaming) direct_fetch_(walk, t->next, t->x, i * size, ACLPY_DIRECT_QUAD * size, near);
     TOP_QUAD(&t->top, t->next + aclpy_walk_at(walk, i * size) / size);
     FN(direct_load)(t->x + i, v, way);
-    FN(single_quad)(f, &s, e, y, i, kind, target, way);
-    t->sum = FN(direct_exp)(v, t->e + i, t->shift, 0, t->sum, way, way != ACLPY_WAY_ANY);
+    if (kind != ACLPY_SINGLE_POWERS) FN(single_quad)(f, &s, e, y, i, kind, target, way);
+    if (kind >= ACLPY_SINGLE_POWERED) {
+      FN(direct_powers)(t, v, i, way);
+    } else {
+      t->sum = FN(direct_exp)(v, t->e + i, t->shift, 0, t->sum, way, way != ACLPY_WAY_ANY);
+    }
   }
   return i;
 }
@@ -75,6 +100,8 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   ACLPY_SINGLE_(name##_tanh, ACLPY_SINGLE_TANH, target, way)                                                   \
   ACLPY_SINGLE_(name##_gelu_erf, ACLPY_SINGLE_GELU_ERF, target, way)                                           \
   ACLPY_SINGLE_(name##_pow, ACLPY_SINGLE_POW, target, way)                                                     \
+  ACLPY_SINGLE_(name##_powered, ACLPY_SINGLE_POWERED, target, way)                                             \
+  ACLPY_SINGLE_(name##_powers, ACLPY_SINGLE_POWERS, target, way)                                               \
   ACLPY_INLINE int64_t FN(name)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s, int kind) { \
     if (kind == ACLPY_SINGLE_FMA) return FN(name##_fma)(f, t, s);                                              \
     if (kind == ACLPY_SINGLE_FMA_EACH) return FN(name##_fma_each)(f, t, s);                                    \
@@ -85,6 +112,8 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
     if (kind == ACLPY_SINGLE_EXP) return FN(name##_exp)(f, t, s);                                              \
     if (kind == ACLPY_SINGLE_TANH) return FN(name##_tanh)(f, t, s);                                            \
     if (kind == ACLPY_SINGLE_GELU_ERF) return FN(name##_gelu_erf)(f, t, s);                                    \
+    if (kind == ACLPY_SINGLE_POWERED) return FN(name##_powered)(f, t, s);                                      \
+    if (kind == ACLPY_SINGLE_POWERS) return FN(name##_powers)(f, t, s);                                        \
     return kind == ACLPY_SINGLE_POW ? FN(name##_pow)(f, t, s) : FN(name##_none)(f, t, s);                      \
   }
 ACLPY_SINGLES_(single_other, f->post.target, ACLPY_WAY_ANY)

@@ -6,7 +6,7 @@
  * size. softmax_stats: see fused_stats.h.
  */
 #include "fused_direct.h"
-#include "fused_single.h"
+#include "fused_powers.h"
 #include "fused_stats.h"
 
 #define ACLPY_T f32
@@ -48,6 +48,7 @@ static int32_t plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape
 static void lines_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *scratch) {
   fused_direct d;
   const int way = fused_direct_make_(f, &d, scratch + 2 * f->g.n);
+  if (way == ACLPY_DIRECT_FUNCTIONS) fused_powers_make_(f, &d);
   if (way == ACLPY_DIRECT_NOT) {
     fused_lines_run_(f, begin, end, scratch);
   } else if (f->post.source == ACLPY_TYPE_FLOAT) {

@@ -163,6 +163,7 @@ ACLPY_INLINE v64 v64_log(v64 x) {
 }
 
 ACLPY_INLINE double aclpy_exp_negative_f64(double x) { return v64_first(v64_exp_negative(v64_set1(x))); }
+ACLPY_INLINE double aclpy_exp_f64(double x) { return v64_first(v64_exp(v64_set1(x))); }
 ACLPY_INLINE double aclpy_log_f64(double x) { return v64_first(v64_log(v64_set1(x))); }
 
 #endif

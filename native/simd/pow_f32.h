@@ -29,6 +29,15 @@ ACLPY_INLINE void aclpy_power_make(float *u, float y) {
 
 #define ACLPY_EACH_(expression) \
   for (int k = 0; k < count; ++k) expression
+/* p = 2^r, |r| <= 0.6, step by step. */
+ACLPY_INLINE void v32_exp2_near_(v32 *p, const v32 *r, int count) {
+  ACLPY_EACH_(p[k] = v32_fma(v32_set1(0x1.415002p-13f), r[k], v32_set1(0x1.5ff834p-10f)));
+  ACLPY_EACH_(p[k] = v32_fma(p[k], r[k], v32_set1(0x1.3b3082p-7f)));
+  ACLPY_EACH_(p[k] = v32_fma(p[k], r[k], v32_set1(0x1.c6ad40p-5f)));
+  ACLPY_EACH_(p[k] = v32_fma(p[k], r[k], v32_set1(0x1.ebfbd4p-3f)));
+  ACLPY_EACH_(p[k] = v32_fma(p[k], r[k], v32_set1(0x1.62e432p-1f)));
+  ACLPY_EACH_(p[k] = v32_fma(p[k], r[k], v32_set1(1.0f)));
+}
 /* x[k] = x[k]^y, `count` (a constant, at most 4) vectors step by step, so that each hides the others' latency.
  * `normal`: all x are positive and normal, and so are the results. */
 ACLPY_INLINE void v32_power(v32 *x, int count, float exponent, const float *u, int normal) {
@@ -47,12 +56,7 @@ ACLPY_INLINE void v32_power(v32 *x, int count, float exponent, const float *u, i
   ACLPY_EACH_(p[k] = v32_fma(p[k], r[k], v32_set1(u[0])));
   ACLPY_EACH_(e[k] = v32_fms_(y, e[k], n[k]));
   ACLPY_EACH_(r[k] = v32_fma(p[k], r[k], e[k]));
-  ACLPY_EACH_(p[k] = v32_fma(v32_set1(0x1.415002p-13f), r[k], v32_set1(0x1.5ff834p-10f)));
-  ACLPY_EACH_(p[k] = v32_fma(p[k], r[k], v32_set1(0x1.3b3082p-7f)));
-  ACLPY_EACH_(p[k] = v32_fma(p[k], r[k], v32_set1(0x1.c6ad40p-5f)));
-  ACLPY_EACH_(p[k] = v32_fma(p[k], r[k], v32_set1(0x1.ebfbd4p-3f)));
-  ACLPY_EACH_(p[k] = v32_fma(p[k], r[k], v32_set1(0x1.62e432p-1f)));
-  ACLPY_EACH_(p[k] = v32_fma(p[k], r[k], one));
+  v32_exp2_near_(p, r, count);
 #if ACLPY_SCALES_NORMAL
   if (normal) {
     ACLPY_EACH_(x[k] = v32_scale_normal(p[k], s[k]));
@@ -63,11 +67,30 @@ ACLPY_INLINE void v32_power(v32 *x, int count, float exponent, const float *u, i
   ACLPY_EACH_(p[k] = v32_scale_any_(p[k], s[k], n[k]));
   ACLPY_EACH_(x[k] = v32_power_edges_(p[k], x[k], exponent));
 }
+/* x[k] = 2^(c x[k]), c in two parts; results are normal numbers. What c x leaves of the nearest integer is rounded
+ * once. */
+ACLPY_INLINE void v32_exp2_times(v32 *x, int count, float high, float low) {
+  const v32 c = v32_set1(high), rest = v32_set1(low), magic = v32_set1(0x1.8p23f);
+  v32 s[4], n[4], r[4], p[4];
+  ACLPY_EACH_(s[k] = v32_fma(x[k], c, magic));
+  ACLPY_EACH_(n[k] = v32_sub(s[k], magic));
+  ACLPY_EACH_(r[k] = v32_fms_(x[k], c, n[k]));
+  ACLPY_EACH_(r[k] = v32_fma(x[k], rest, r[k]));
+  v32_exp2_near_(p, r, count);
+#if ACLPY_SCALES_NORMAL
+  ACLPY_EACH_(x[k] = v32_scale_normal(p[k], s[k]));
+#else
+  ACLPY_EACH_(x[k] = v32_scale(p[k], s[k], n[k]));
+#endif
+}
 #undef ACLPY_EACH_
 #else
 ACLPY_INLINE void aclpy_power_make(float *u, float y) { (void)u, (void)y; }
 ACLPY_INLINE void v32_power(v32 *x, int count, float exponent, const float *u, int normal) {
   (void)x, (void)count, (void)exponent, (void)u, (void)normal;
+}
+ACLPY_INLINE void v32_exp2_times(v32 *x, int count, float high, float low) {
+  (void)x, (void)count, (void)high, (void)low;
 }
 #endif
 

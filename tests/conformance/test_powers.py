@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The power after a softmax: its bound in ulps, its edges, the same bits everywhere."""
+"""The power after a softmax: its bound in ulps, its edges, the same bits everywhere.
+
+Rows of one size and no others take the power of a softmax by its exponentials
+(fused_powers.h), with a bound of its own.
+"""
 
 from __future__ import annotations
 
@@ -115,3 +119,36 @@ def test_neighbours_do_not_matter(device, stream, isa, y):
         np.testing.assert_array_equal(parts.reshape(x.shape), whole)
     back = powers(device, stream, np.ascontiguousarray(x[::-1, ::-1]), y, isa)[::-1, ::-1]
     np.testing.assert_array_equal(back, whole)
+
+
+#: Of a power to the first, made of a softmax's exponentials, and of the operations in turn, of what
+#: the differences x - max give.
+ULPS_OF_ROWS, ULPS_IN_TURN = 4.0, 8.0
+
+
+def calm_rows(rng, shape, origin):
+    """Rows of several spreads, the largest at 60, by chance at the end of a quad or of the row."""
+    x = rng.normal(size=shape) * rng.choice([1e-3, 1.0, 4.0], (shape[0], 1))
+    x -= x.max(axis=1, keepdims=True)
+    x[::3, rng.integers(0, shape[1])] -= np.float64(60) + x[::3].min(axis=1)
+    return (np.maximum(x, -60) + rng.integers(-100, 100)).astype(origin)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("origin", ["float32", "float16"])
+@given(st.floats(-1, 1, width=32).filter(lambda y: abs(y) > 1e-6), st.integers(0, 2**32))
+def test_bound_of_rows(device, stream, isa, origin, y, seed):
+    """Alpha (s e^d / sum)^y, each row within 60; float64 from the rounded differences on."""
+    rng = np.random.default_rng(seed)
+    x = calm_rows(rng, (7, 64 * int(rng.integers(1, 9))), origin)
+    scale = np.float32(rng.choice([1.0, 8.0, 0.3]))
+    alpha = float(rng.choice([1.0, 0.75]))
+    extras = Extras(src_scale=True, post_ops=(Eltwise("pow", alpha, y),))
+    with settings.override(isa=isa, fallback="error"):
+        got = forward(device, stream, extras, x, "float32", -1, src_scale=np.array([scale]))["dst"]
+    d = (x.astype(np.float32) - x.max(axis=1, keepdims=True).astype(np.float32)).astype(np.float64)
+    e = np.exp(d)
+    want = alpha * (np.float64(scale) * e / e.sum(axis=1, keepdims=True)) ** np.float64(y)
+    error = np.abs(got - want) / np.spacing(np.abs(want).astype(np.float32))
+    own = isa in FUSING and abs(y) not in {0.5, 1.0}
+    assert error.max() <= (ULPS_OF_ROWS if own else ULPS_IN_TURN), (y, scale, error.max())
