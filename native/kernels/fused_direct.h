@@ -23,13 +23,14 @@ enum {
 };
 
 /* What streams past is asked for as in the plain kernel: the next row into the second-level cache, for it is read
- * twice, and from there, a moment before its exponentials, into the first, or `near`: into the first; operands, read
- * once, into the first (or, where a core wants them early, no nearer than the second). */
+ * twice, and from there, a moment before its exponentials, into the first, or, where `near` is not 0, so many bytes
+ * ahead into the first; operands, read once, into the first (or, where a core wants them early, no nearer than the
+ * second). */
 ACLPY_INLINE void direct_fetch_(const aclpy_walk *w, const void *next, const void *x, int64_t at, int64_t bytes,
-                                int near) {
+                                int64_t near) {
   const int64_t here = aclpy_walk_at(w, at);
-  if (near) {
-    aclpy_fetch_at(aclpy_walk_ahead(w, next, here, ACLPY_NEAR_BYTES_ZEN_5), 0, bytes);
+  if (near > 0) {
+    aclpy_fetch_at(aclpy_walk_ahead(w, next, here, near), 0, bytes);
     return;
   }
   const void *far = aclpy_walk_ahead(w, next, here, ACLPY_AHEAD_BYTES);

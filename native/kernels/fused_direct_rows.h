@@ -119,7 +119,7 @@ ACLPY_INLINE FN(direct_peak) FN(direct_first)(const STORED *x, int64_t n) {
 ACLPY_INLINE int64_t FN(direct_quads)(const aclpy_fused *f, fused_direct *d, FN(direct_three) * t, int logarithm,
                                       int64_t target, int functions, int way) {
   const int64_t n = f->g.n, size = (int64_t)sizeof(STORED);
-  const int near = PLAIN && d->core == ACLPY_CORE_ZEN_5;
+  const int64_t near = PLAIN && d->core == ACLPY_CORE_ZEN_5 ? ACLPY_NEAR_BYTES_ZEN_5 : 0;
   int64_t i = 0;
   for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
     v32 v[4];

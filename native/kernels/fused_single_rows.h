@@ -59,7 +59,10 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   const int64_t n = f->g.n, size = (int64_t)sizeof(STORED);
   const int each = kind == ACLPY_SINGLE_FMA_EACH || kind == ACLPY_SINGLE_MUL_EACH || kind == ACLPY_SINGLE_MANY;
   const aclpy_walk forwards = {-1, n * size};
-  const int near = PLAIN && s.d->core == ACLPY_CORE_ZEN_5;
+  /* Beside a row of operands the first level has less room; results of one byte a float want the whole way even so. */
+  const int close = (kind == ACLPY_SINGLE_FMA_EACH || kind == ACLPY_SINGLE_MUL_EACH) && f->to > 1;
+  const int64_t least = close ? ACLPY_NEAR_BYTES_ZEN_5 / 2 : ACLPY_NEAR_BYTES_ZEN_5;
+  const int64_t near = PLAIN && s.d->core == ACLPY_CORE_ZEN_5 ? least : 0;
   const float *e = s.d->e;
   unsigned char *y = s.d->y;
   int64_t i = 0;

@@ -171,6 +171,7 @@ FUNCTIONS = [
     (Eltwise("exp"),), (Eltwise("tanh"),), (Eltwise("gelu_erf"),), (Eltwise("pow", 1.0, 0.3),),
     (Eltwise("pow", 2.0, -0.7),), (Eltwise("pow", 1.0, 2.5),), (Eltwise("clip", 0.0, 1e-3),),
     (Eltwise("pow", 1.0, 0.75), Eltwise("linear", 2.0, 0.25)),
+    (Eltwise("clip", 0.0, 0.3), Eltwise("pow", 1.0, -0.3)),
 ]  # fmt: skip
 
 
