@@ -20,6 +20,9 @@ ACLPY_INLINE FN(total) FN(total_of)(double sum) {
   return t;
 }
 
+/* a - b. Half floats' conversions fill the pipes that add; multiply-adds have others. */
+ACLPY_INLINE VEC FN(less)(VEC a, VEC b) { return KEEPS && ACLPY_FUSES ? V(fnma)(b, V(set1)(1), a) : V(sub)(a, b); }
+
 /* One vector of results. The larger terms are subtracted first: where they cancel, that is exact. */
 ACLPY_INLINE VEC FN(result)(VEC g, VEC y, VEC high, VEC low, int logarithm) {
   if (logarithm) {
@@ -27,8 +30,8 @@ ACLPY_INLINE VEC FN(result)(VEC g, VEC y, VEC high, VEC low, int logarithm) {
     /* A y above any logarithm of a probability: infinity times the low part must not become NaN. */
     return SPLITS ? V(fnma)(V(min)(V(set1)((REAL)FLT_MAX), e), low, rest) : rest;
   }
-  const VEC rest = V(sub)(g, high);
-  return V(mul)(y, SPLITS ? V(sub)(rest, low) : rest);
+  const VEC rest = FN(less)(g, high);
+  return V(mul)(y, SPLITS ? FN(less)(rest, low) : rest);
 }
 
 /* The sum of g * y over a block, whatever the products' size. */
@@ -142,11 +145,16 @@ ACLPY_INLINE void FN(row_end)(const STORED *g, const STORED *y, STORED *out, int
   while (!streaming && at + 4 * LANES <= n) at = FN(out_quad)(g, y, out, at, n, high, low, logarithm, 0);
   FN(row_out_each)(g + at, y + at, out + at, n - at, high, low, logarithm, streaming);
 }
-/* and past them, too, where several are rounded together and whole lines. */
+/* and past them, too, where several are rounded together and whole lines. Long rows from the first whole line on: where
+ * the operands lie as the results do, their lines are whole then as well. */
 ACLPY_INLINE void FN(row_out)(const STORED *g, const STORED *y, STORED *out, int64_t n, FN(total) sum, int logarithm,
                               int streaming) {
   const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
   int64_t at = 0;
+  if (!streaming && n * (int64_t)sizeof(STORED) >= ACLPY_ROW_LONG_BYTES) {
+    at = aclpy_to_line(out, (int64_t)sizeof(STORED), n);
+    if (at > 0) FN(row_out_each)(g, y, out, at, high, low, logarithm, 0);
+  }
   if (streaming && !PLAIN && 4 * LANES * (int64_t)sizeof(STORED) >= 64) {
     at = aclpy_to_line(out, (int64_t)sizeof(STORED), n);
     FN(row_out_each)(g, y, out, at, high, low, logarithm, 0);

@@ -7,7 +7,9 @@
 #include "rows_geometry.h"
 
 /* Measured nanoseconds an element of one thread on one Zen 4 core, rows of 1000 in cache, and what memory adds where
- * results are streamed. `half` and `wide` are the factors of 16-bit types and of double. */
+ * results are streamed. `half` and `wide` are the factors of 16-bit types and of double. With AVX-512 Zen 5 takes half
+ * of it: at the other's costs jobs of 3 us would have a helper there, which is worth its hand-over from 5 on. */
+ACLPY_INLINE int aclpy_costs_half_(void) { return ACLPY_ISA_RANK == 3 && aclpy_core_kind() == ACLPY_CORE_ZEN_5; }
 ACLPY_INLINE double aclpy_element_cost_(double baseline, double avx2, double avx512, double half, double wide,
                                         int64_t stored_bytes) {
   const double each = ACLPY_ISA_RANK == 1 ? baseline : ACLPY_ISA_RANK == 2 ? avx2 : avx512;
@@ -15,13 +17,15 @@ ACLPY_INLINE double aclpy_element_cost_(double baseline, double avx2, double avx
 }
 ACLPY_INLINE double aclpy_forward_cost(int64_t stored_bytes, int streaming) {
   const double memory = streaming ? 0.05 * (double)stored_bytes : 0.0;
+  if (aclpy_costs_half_()) return aclpy_element_cost_(0.0, 0.0, 0.13, 1.05, 2.5, stored_bytes) + memory;
   return aclpy_element_cost_(1.2, 0.42, 0.25, 1.5, 2.8, stored_bytes) + memory;
 }
 ACLPY_INLINE double aclpy_backward_cost(int64_t stored_bytes, int logarithm, int streaming) {
   const double memory = streaming ? 0.07 * (double)stored_bytes : 0.0;
+  const int half = aclpy_costs_half_();
+  if (half && logarithm) return aclpy_element_cost_(0.0, 0.0, 0.135, 1.4, 2.4, stored_bytes) + memory;
+  if (half) return aclpy_element_cost_(0.0, 0.0, 0.075, 1.05, 1.4, stored_bytes) + memory;
   if (logarithm) return aclpy_element_cost_(1.3, 0.32, 0.19, 1.9, 3.3, stored_bytes) + memory;
-  /* Half of it on Zen 5 where nothing is converted: 32 rows of 1000 floats are 2.3 us there, and not worth a helper. */
-  if (ACLPY_ISA_RANK == 3 && stored_bytes == 4 && aclpy_core_kind() == ACLPY_CORE_ZEN_5) return 0.07 + memory;
   return aclpy_element_cost_(0.17, 0.13, 0.14, ACLPY_ISA_RANK == 1 ? 6.0 : 1.5, 2.5, stored_bytes) + memory;
 }
 

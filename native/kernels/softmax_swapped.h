@@ -96,27 +96,18 @@ typedef struct FN(swap_lines) {
   double *sum;
 } FN(swap_lines);
 ACLPY_INLINE void FN(swap_quads)(const FN(swap_lines) l, TOPS *given, int64_t count, int way, int reads) {
-  const int results = way != ACLPY_WAY_ANY ? ACLPY_EXP_NORMAL : ACLPY_EXP_SUMMED;
   TOPS tops = *given;
   for (int64_t r = 0; r < count; r += 2) {
-    VEC a[4], b[4];
-    const int64_t two = r + 1 < count;
+    VEC e[4];
+    const int two = r + 1 < count;
     for (int64_t i = r; i <= r + two && reads; ++i) {
       aclpy_fetch_row(l.far + i * l.pitch, 4 * LANES * (int64_t)sizeof(STORED), ACLPY_FETCH_L2);
       TOPS_ROW(&tops, l.next + i * l.pitch);
     }
-    FN(quad_load)(l.x + r * l.pitch, a, way);
-    for (int k = 0; k < 4; ++k) a[k] = V(sub)(a[k], V(load)(l.max + k * LANES));
-    V(exp_quad)(a, results);
-    if (two) {
-      FN(quad_load)(l.x + (r + 1) * l.pitch, b, way);
-      for (int k = 0; k < 4; ++k) b[k] = V(sub)(b[k], V(load)(l.max + k * LANES));
-      V(exp_quad)(b, results);
-      for (int k = 0; k < 4; ++k) a[k] = V(add)(a[k], b[k]);
-    }
+    FN(summed_rows)(l.x + r * l.pitch, l.pitch, l.max, e, two, way);
     for (int k = 0; k < 4; ++k) {
       double *sum = l.sum + k * LANES;
-      V(acc_store)(sum, V(acc_add)(V(acc_load)(sum), a[k]));
+      V(acc_store)(sum, V(acc_add)(V(acc_load)(sum), e[k]));
     }
   }
   *given = tops;

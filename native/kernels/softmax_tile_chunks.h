@@ -43,22 +43,27 @@ static __attribute__((noinline)) void FN(chunk_maxima)(const aclpy_geometry *g, 
   }
 }
 
-/* Sums of the exponentials of one strip; as in tile_exp. */
+/* The exponentials of a row of four vectors, of which only the sum is wanted. */
+ACLPY_INLINE void FN(summed_row)(const STORED *x, const REAL *max, VEC *e, int way) {
+  FN(quad_load)(x, e, way);
+  for (int k = 0; k < 4; ++k) e[k] = V(sub)(e[k], V(load)(max + k * LANES));
+  V(exp_quad)(e, way != ACLPY_WAY_ANY ? ACLPY_EXP_NORMAL : ACLPY_EXP_SUMMED);
+}
+/* Two rows added, or the last alone; as in tile_exp. */
+ACLPY_INLINE void FN(summed_rows)(const STORED *x, int64_t pitch, const REAL *max, VEC *e, int two, int way) {
+  VEC other[4];
+  FN(summed_row)(x, max, e, way);
+  if (!two) return;
+  FN(summed_row)(x + pitch, max, other, way);
+  for (int k = 0; k < 4; ++k) e[k] = V(add)(e[k], other[k]);
+}
+/* Sums of the exponentials of one strip. */
 ACLPY_INLINE void FN(chunk_strip)(const STORED *x, int64_t pitch, int64_t rows, const REAL *max, double *sums,
                                   int way) {
-  const int results = way != ACLPY_WAY_ANY ? ACLPY_EXP_NORMAL : ACLPY_EXP_SUMMED;
-  for (int64_t r = 0; r < rows; r += 2, x += 2 * pitch) {
-    VEC a[4], b[4];
-    FN(quad_load)(x, a, way);
-    for (int k = 0; k < 4; ++k) a[k] = V(sub)(a[k], V(load)(max + k * LANES));
-    V(exp_quad)(a, results);
-    if (r + 1 < rows) {
-      FN(quad_load)(x + pitch, b, way);
-      for (int k = 0; k < 4; ++k) b[k] = V(sub)(b[k], V(load)(max + k * LANES));
-      V(exp_quad)(b, results);
-      for (int k = 0; k < 4; ++k) a[k] = V(add)(a[k], b[k]);
-    }
-    for (int k = 0; k < 4; ++k) V(acc_store)(sums + k * LANES, V(acc_add)(V(acc_load)(sums + k * LANES), a[k]));
+  for (int64_t r = 0; r < rows; r += 2) {
+    VEC e[4];
+    FN(summed_rows)(x + r * pitch, pitch, max, e, r + 1 < rows, way);
+    for (int k = 0; k < 4; ++k) V(acc_store)(sums + k * LANES, V(acc_add)(V(acc_load)(sums + k * LANES), e[k]));
   }
 }
 static __attribute__((noinline)) void FN(chunk_sums)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x,
