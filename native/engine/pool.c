@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "fault.h"
+#include "offer.h"
 #include "processor.h"
 #include "settings.h"
 #include "thread.h"
@@ -25,8 +26,9 @@ enum { SECTIONS_MAX = 16, ALONE_CHUNKS = 4 };
 /* Beside the number of a job's helpers: its caller sleeps, or is about to. */
 enum { PARKED = 1 << 30 };
 /* Nanoseconds. HELP: jobs from here on take helpers that look for one; WAKE: from here on they wake sleeping ones, and
- * smaller jobs do when one follows another within SOON; SPARE: less than this of a section is left to its owner. */
-enum { HELP_NS = 5000, WAKE_NS = 10000, SOON_NS = 50000, SPARE_NS = 4000 };
+ * smaller jobs do when one follows another within SOON; SMALL: from here on chunks are worth more than a quick start;
+ * SPARE: less than this of a section is left to its owner. */
+enum { HELP_NS = 3000, WAKE_NS = 10000, SMALL_NS = 20000, SOON_NS = 50000, SPARE_NS = 4000 };
 
 /* A thread begins with the same section of the items in every job of one size, so that tensors used again are found
  * in its own caches, and then helps with the others', but not with the last of a section whose owner is there: to bring
@@ -165,20 +167,37 @@ static void help_(struct job_ *job, int number) {
   leave_(job);
 }
 
+/* Not while as many threads compute as may: there a looking thread would be one too many. */
 static bool may_look_(uint32_t known) {
   return atomic_load_explicit(&news_, memory_order_relaxed) == known &&
          atomic_load_explicit(&computing_, memory_order_relaxed) < aclpy_thread_count();
 }
 
-/* Not while as many threads compute as may: there a looking thread would be one too many. */
-static void spin_for_news_(uint32_t known) {
-  int patience = 0;
+static void spin_(uint32_t known, bool attends) {
+  int patience = 0, rounds = LOOKS * eng_spin_rounds();
   eng_watch_begin();
-  for (int round = LOOKS * eng_spin_rounds(); round > 0 && may_look_(known); round--) {
-    eng_watch_look(&patience);
+  while (rounds > 0) {
+    if (attends && eng_offer_made()) {
+      eng_watch_end();
+      eng_offer_serve();
+      eng_watch_begin();
+      rounds = LOOKS * eng_spin_rounds();
+    }
+    if (!attends || !eng_offer_engaged()) {
+      if (!may_look_(known)) break;
+      eng_watch_look(&patience);
+      rounds--;
+    }
     eng_spin_pause();
   }
   eng_watch_end();
+}
+
+static void spin_for_news_(uint32_t known) {
+  bool attends = eng_offer_attend();
+  do {
+    spin_(known, attends);
+  } while (attends && !eng_offer_leave());
 }
 
 /* Under the lock. */
@@ -294,6 +313,22 @@ static void unlist_(struct job_ *job) {
   if (others) tell_();
 }
 
+/* Both halves of a job that is worth one helper, if one attends. */
+static bool share_(const struct eng_share *job, void *scratch) {
+  struct eng_share mine = *job, other = *job;
+  other.begin = mine.end = job->begin + (job->end - job->begin) / 2;
+  if (atomic_load_explicit(&computing_, memory_order_relaxed) + 2 > aclpy_thread_count()) return false;
+  if (!eng_offer_place(&other)) return false;
+  atomic_fetch_add_explicit(&computing_, 2, memory_order_relaxed);
+  eng_share_run(&mine, scratch);
+  /* Before the helper looks on: it would find as many computing as may, and sleep. */
+  atomic_fetch_sub_explicit(&computing_, 1, memory_order_relaxed);
+  if (!eng_offer_settle()) eng_share_run(&other, scratch);
+  atomic_fetch_sub_explicit(&computing_, 1, memory_order_relaxed);
+  if (atomic_load_explicit(&listed_, memory_order_relaxed) > 0) tell_(); /* others may have a helper now */
+  return true;
+}
+
 static void divide_(struct job_ *job, int64_t items) {
   int64_t sections = job->most_helpers + 1 < SECTIONS_MAX ? job->most_helpers + 1 : SECTIONS_MAX;
   int64_t begin = 0;
@@ -349,6 +384,12 @@ bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t p
     return true;
   }
   int64_t most = (items - 1) / grain; /* beyond the caller */
+  bool backwards = large && turn_();
+  if (cost_ns < SMALL_NS && (threads == 2 || most == 1)) {
+    const struct eng_share all = {
+        run, args, 0, items, (size_t)thread_scratch_bytes, pass, (int16_t)eng_processor(), large, backwards};
+    if (share_(&all, scratch)) return true;
+  }
   int64_t chunk = items / ((int64_t)threads * CHUNKS_PER_THREAD);
   int64_t least = grain / CHUNKS_PER_GRAIN + (grain % CHUNKS_PER_GRAIN != 0);
   /* Of small jobs, whose chunks are worth a few calls of the kernel at most. */
@@ -364,7 +405,7 @@ bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t p
   job.scratch_bytes = (size_t)thread_scratch_bytes;
   job.most_helpers = most < threads - 1 ? (int)most : threads - 1;
   job.wakes = cost_ns >= WAKE_NS;
-  job.backwards = large && turn_();
+  job.backwards = backwards;
   job.caller = eng_parker_self();
   job.processor = eng_processor();
   job.following = NULL;
@@ -402,4 +443,5 @@ void eng_pool_after_fork(bool child) {
   stopping_ = false;
   atomic_store(&computing_, 0);
   eng_watch_after_fork();
+  eng_offer_after_fork();
 }

@@ -8,7 +8,7 @@
 
 /* Measured nanoseconds an element of one thread on one Zen 4 core, rows of 1000 in cache, and what memory adds where
  * results are streamed. `half` and `wide` are the factors of 16-bit types and of double. With AVX-512 Zen 5 takes half
- * of it: at the other's costs jobs of 3 us would have a helper there, which is worth its hand-over from 5 on. */
+ * of it. */
 ACLPY_INLINE int aclpy_costs_half_(void) { return ACLPY_ISA_RANK == 3 && aclpy_core_kind() == ACLPY_CORE_ZEN_5; }
 ACLPY_INLINE double aclpy_element_cost_(double baseline, double avx2, double avx512, double half, double wide,
                                         int64_t stored_bytes) {

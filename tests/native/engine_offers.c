@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Halves of small jobs handed to a pool thread that looks for work: every item is done once, by whoever does it, with
+ * helpers that come and go, callers that find the offer taken, a fork, and a pool that ends.
+ */
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "engine.h"
+#include "offer.h"
+#include "pool.h"
+
+enum { ITEMS = 48, BYTES = ITEMS * 4, ROUNDS = SANITIZED ? 2000 : 20000, PATIENCE_SECONDS = 120 };
+
+/* Who did each item of one job. */
+struct record {
+  atomic_int times[ITEMS];
+  pthread_t caller;
+  atomic_int elsewhere;
+};
+
+static void record_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {
+  struct record *record = (struct record *)(void *)args->addr[0];
+  CHECK_EQUAL(pass, 3);
+  CHECK(scratch != NULL);
+  for (int64_t i = begin; i < end; i++) atomic_fetch_add(&record->times[i], 1);
+  if (!pthread_equal(pthread_self(), record->caller)) atomic_fetch_add(&record->elsewhere, (int)(end - begin));
+}
+
+static atomic_bool ended;
+static atomic_int placed, helped;
+
+static void *place(void *arg) {
+  unsigned state = (unsigned)(uintptr_t)arg;
+  for (int round = 0; round < ROUNDS; round++) {
+    struct record record = {.caller = pthread_self()};
+    const aclpy_kernel_args args = {.addr = {(unsigned char *)&record}};
+    state = state * 1664525u + 1013904223u;
+    const int64_t begin = state >> 28, middle = begin + (state >> 8) % 16, end = middle + (state >> 16) % 16;
+    const bool large = (state >> 24) % 2 == 1, backwards = (state >> 25) % 2 == 1;
+    const struct eng_share mine = {record_run, &args, begin, middle, 64, 3, -1, large, backwards};
+    const struct eng_share other = {record_run, &args, middle, end, 64, 3, -1, large, backwards};
+    unsigned char scratch[64];
+    const bool offered = eng_offer_place(&other);
+    eng_share_run(&mine, scratch);
+    if (!offered || !eng_offer_settle()) eng_share_run(&other, scratch);
+    atomic_fetch_add(&placed, offered);
+    atomic_fetch_add(&helped, atomic_load(&record.elsewhere) > 0);
+    for (int64_t i = 0; i < ITEMS; i++) CHECK_EQUAL(atomic_load(&record.times[i]), i >= begin && i < end);
+  }
+  return NULL;
+}
+
+static void *attend(void *arg) {
+  (void)arg;
+  while (!atomic_load(&ended)) {
+    if (!eng_offer_attend()) continue;
+    for (int look = 0; look < 50 || !eng_offer_leave(); look++) {
+      if (eng_offer_made()) eng_offer_serve();
+    }
+  }
+  return NULL;
+}
+
+static void every_item_is_done_once(void) {
+  enum { CALLERS = 3, HELPERS = 2 };
+  pthread_t callers[CALLERS], helpers[HELPERS];
+  for (int i = 0; i < HELPERS; i++) helpers[i] = start_thread(attend, NULL);
+  for (int i = 0; i < CALLERS; i++) callers[i] = start_thread(place, (void *)(uintptr_t)(i + 1));
+  for (int i = 0; i < CALLERS; i++) join_thread(callers[i]);
+  /* However slow the machine: until both have been seen. */
+  while (atomic_load(&placed) == 0 || atomic_load(&helped) == 0) place((void *)7);
+  atomic_store(&ended, true);
+  for (int i = 0; i < HELPERS; i++) join_thread(helpers[i]);
+  CHECK(!eng_offer_engaged() || !eng_offer_made());
+}
+
+static uint32_t op_id;
+static aclpy_handle context, tensor;
+static atomic_int rows_done, rows_elsewhere;
+static _Thread_local bool calls; /* this thread is one that launches */
+
+static void count_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {
+  (void)args, (void)pass, (void)scratch;
+  atomic_fetch_add(&rows_done, (int)(end - begin));
+  if (!calls) atomic_fetch_add(&rows_elsewhere, (int)(end - begin));
+}
+
+static aclpy_handle make_plan(double cost_ns) {
+  aclpy_slot_desc slot = {"self", 0, BYTES, 0, NULL};
+  aclpy_step_desc step = {
+      .run = count_run, .shape = {.passes = 1, .items = {ITEMS}, .grain = {1}, .cost_ns = cost_ns}, .n_operands = 1};
+  aclpy_plan_desc desc = {.op = op_id, .n_slots = 1, .slots = &slot, .n_steps = 1, .steps = &step};
+  aclpy_handle plan = 0;
+  CHECK_EQUAL(aclpy_plan_create(&desc, &plan), 0);
+  return plan;
+}
+
+static void run_plan(aclpy_handle plan, aclpy_handle stream) {
+  CHECK_EQUAL(aclpy_execute(op_id, 0, 0, aclpy_executor_new(plan, tensor, 0, 0, 0), stream), 0);
+  CHECK_EQUAL(aclpy_stream_synchronize(0, stream), 0);
+}
+
+/* Small jobs, some larger ones between them, on a stream of one's own. */
+static void *launch(void *arg) {
+  (void)arg;
+  aclpy_handle small = make_plan(4e3), middle = make_plan(15e3), large = make_plan(1e6), stream = 0;
+  calls = true;
+  CHECK_EQUAL(aclpy_context_set_current(context), 0);
+  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
+  for (int round = 0; round < ROUNDS / 4; round++) {
+    run_plan(round % 50 == 0 ? large : round % 3 == 0 ? middle : small, stream);
+  }
+  CHECK_EQUAL(aclpy_stream_destroy(0, stream), 0);
+  CHECK_EQUAL(aclpy_plan_release(small), 0);
+  CHECK_EQUAL(aclpy_plan_release(middle), 0);
+  CHECK_EQUAL(aclpy_plan_release(large), 0);
+  return NULL;
+}
+
+static void jobs_of_streams_are_done_once(void) {
+  enum { THREADS = 3 };
+  for (int threads = 1; threads <= THREADS; threads += THREADS - 1) {
+    pthread_t callers[THREADS];
+    atomic_store(&rows_done, 0);
+    for (int i = 0; i < threads; i++) callers[i] = start_thread(launch, NULL);
+    for (int i = 0; i < threads; i++) join_thread(callers[i]);
+    CHECK_EQUAL(atomic_load(&rows_done), threads * (ROUNDS / 4) * ITEMS);
+  }
+  CHECK(atomic_load(&rows_elsewhere) > 0);
+}
+
+static void run_jobs(void) {
+  const aclpy_kernel_args args = {.params = NULL};
+  calls = true;
+  for (int i = 0; i < 20; i++) {
+    atomic_store(&rows_done, 0);
+    CHECK(eng_pool_run(count_run, &args, 0, ITEMS, 1, 0, i == 0 ? 1e6 : 4e3));
+    CHECK_EQUAL(atomic_load(&rows_done), ITEMS);
+  }
+}
+
+/* With a helper that attends: the child's pool begins anew, the parent's goes on. */
+static void an_attended_pool_survives_a_fork(void) {
+  for (int round = 0; round < 20; round++) {
+    run_jobs();
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(PATIENCE_SECONDS);
+      CHECK_EQUAL(aclpy_set_device(0), 0);
+      if (!THREAD_SANITIZED) run_jobs(); /* which cannot start threads in such a child */
+      _exit(0);
+    }
+    int status = 0;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+}
+
+int main(void) {
+  const int64_t dims[1] = {ITEMS};
+  uintptr_t memory = 0;
+  alarm(PATIENCE_SECONDS); /* an offer that nobody ends would wait for ever */
+  RUN(every_item_is_done_once);
+  op_id = aclpy_operator_id("aclnnFake");
+  CHECK_EQUAL(aclpy_set_thread_count(2), 0);
+  CHECK_EQUAL(aclpy_set_device(0), 0);
+  CHECK_EQUAL(aclpy_context_get_current(&context), 0);
+  CHECK_EQUAL(aclpy_malloc(0, BYTES, 0, &memory), 0);
+  CHECK_EQUAL(aclpy_tensor_create(dims, 1, 0, NULL, 0, 2, dims, 1, memory, &tensor, NULL), 0);
+  RUN(jobs_of_streams_are_done_once);
+  RUN(an_attended_pool_survives_a_fork);
+  CHECK_EQUAL(aclpy_tensor_destroy(tensor), 0);
+  CHECK_EQUAL(aclpy_free(memory), 0);
+  CHECK_EQUAL(aclpy_reset_device(0), 0);
+  aclpy_shutdown();
+  return 0;
+}
