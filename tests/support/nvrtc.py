@@ -62,6 +62,9 @@ class Nvrtc:
     """The loaded compiler."""
 
     def __init__(self, library: Path):
+        # It looks for its own headers by name, beside itself only in some versions of the wheel.
+        for path in sorted(library.parent.glob("libnvrtc-builtins.so.*")):
+            ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
         self._lib = ctypes.CDLL(str(library))
 
     def version(self) -> tuple[int, int]:
