@@ -8,13 +8,14 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "park.h"
 #include "processor.h"
 #include "thread.h"
 
 enum state_ { NOBODY = 0, READY, BUSY, MADE, TAKEN, DONE, LEFT };
-enum { PIECES = 4, PATIENCE = 16 }; /* times eng_spin_rounds */
+enum { PIECES = 4, PATIENCE = 16 /* times eng_spin_rounds */, YIELDS = 100 };
 
 static struct {
   _Alignas(64) atomic_int state;
@@ -45,20 +46,26 @@ bool eng_offer_place(const struct eng_share *share) {
 
 bool eng_offer_settle(void) {
   if (move_(MADE, READY, memory_order_release)) return false;
-  int state, rounds = PATIENCE * eng_spin_rounds();
+  const struct timespec nap = {.tv_nsec = 50000};
+  int state, rounds = PATIENCE * eng_spin_rounds(), yields = YIELDS;
   while ((state = atomic_load_explicit(&offer_.state, memory_order_acquire)) == TAKEN) {
     if (rounds > 0) {
       rounds--;
       eng_spin_pause();
-    } else {
+    } else if (yields-- > 0) {
       (void)sched_yield(); /* the helper may want this very processor */
+    } else {
+      (void)nanosleep(&nap, NULL); /* also from a thread of a higher priority */
     }
   }
   atomic_store_explicit(&offer_.state, READY, memory_order_release);
   return state == DONE;
 }
 
-bool eng_offer_attend(void) { return move_(NOBODY, READY, memory_order_acq_rel); }
+bool eng_offer_attend(void) {
+  if (atomic_load_explicit(&offer_.state, memory_order_relaxed) != NOBODY) return false;
+  return move_(NOBODY, READY, memory_order_acq_rel);
+}
 
 bool eng_offer_engaged(void) { return atomic_load_explicit(&offer_.state, memory_order_relaxed) != READY; }
 

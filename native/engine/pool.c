@@ -173,7 +173,7 @@ static bool may_look_(uint32_t known) {
          atomic_load_explicit(&computing_, memory_order_relaxed) < aclpy_thread_count();
 }
 
-static void spin_(uint32_t known, bool attends) {
+static bool spin_(uint32_t known, bool attends) {
   int patience = 0, rounds = LOOKS * eng_spin_rounds();
   eng_watch_begin();
   while (rounds > 0) {
@@ -183,20 +183,22 @@ static void spin_(uint32_t known, bool attends) {
       eng_watch_begin();
       rounds = LOOKS * eng_spin_rounds();
     }
+    if (!attends) attends = eng_offer_attend();
     if (!attends || !eng_offer_engaged()) {
       if (!may_look_(known)) break;
-      eng_watch_look(&patience);
       rounds--;
     }
+    eng_watch_look(&patience);
     eng_spin_pause();
   }
   eng_watch_end();
+  return attends;
 }
 
 static void spin_for_news_(uint32_t known) {
-  bool attends = eng_offer_attend();
+  bool attends = false;
   do {
-    spin_(known, attends);
+    attends = spin_(known, attends);
   } while (attends && !eng_offer_leave());
 }
 
@@ -313,6 +315,15 @@ static void unlist_(struct job_ *job) {
   if (others) tell_();
 }
 
+/* This thread computes no longer: another job may have one more. */
+static void call_(void) {
+  pthread_mutex_lock(&lock_);
+  bool others = jobs_ != NULL;
+  if (others) wake_(1);
+  pthread_mutex_unlock(&lock_);
+  if (others) tell_();
+}
+
 /* Both halves of a job that is worth one helper, if one attends. */
 static bool share_(const struct eng_share *job, void *scratch) {
   struct eng_share mine = *job, other = *job;
@@ -325,7 +336,7 @@ static bool share_(const struct eng_share *job, void *scratch) {
   atomic_fetch_sub_explicit(&computing_, 1, memory_order_relaxed);
   if (!eng_offer_settle()) eng_share_run(&other, scratch);
   atomic_fetch_sub_explicit(&computing_, 1, memory_order_relaxed);
-  if (atomic_load_explicit(&listed_, memory_order_relaxed) > 0) tell_(); /* others may have a helper now */
+  if (atomic_load_explicit(&listed_, memory_order_relaxed) > 0) call_();
   return true;
 }
 

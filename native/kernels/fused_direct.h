@@ -186,7 +186,11 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   if (!from || !to || f->rounded || f->g.n < (whole ? ACLPY_DIRECT_QUAD : ACLPY_DIRECT_ROW)) return ACLPY_DIRECT_NOT;
   d->y = NULL;
   d->calm = 0;
-  d->powered = 0;
+  d->powered = d->made = d->folded = 0;
+  d->e = NULL;
+  d->factor = 0.0f;
+  d->at = 0;
+  d->n_far = 0;
   d->powers.can = 0;
   d->n_ready = 0;
   d->steps = 0;

@@ -3,6 +3,8 @@
  * exponential an element and a power a row. For calm rows (simd/tops.h), whose probabilities are normal numbers, and
  * exponents to 1, so that the powers are; others take the operations in turn. Within 4 ulp of the mathematics of
  * the float32 differences x - max (3.1 measured, and 3.8 of the operations in turn), with other last bits than those.
+ * Where rows are whole lines of results; elsewhere, and where an operand differs from row to row, the operations are
+ * taken in turn.
  */
 #ifndef ACLPY_KERNELS_FUSED_POWERS_H
 #define ACLPY_KERNELS_FUSED_POWERS_H
@@ -15,6 +17,10 @@ ACLPY_INLINE void fused_powers_make_(const aclpy_fused *f, fused_direct *d) {
   const int64_t target = f->post.target;
   d->powers.can = 0;
   if (!direct_whole_(f) || (f->flags & ACLPY_FUSED_LOG) || d->fold.limit <= 0.0f || d->fold.steps == 0) return;
+  /* Factors are those of the launch. */
+  for (int64_t k = 0; k < d->fold.steps; ++k) {
+    if (d->fold.from[k] >= 0) return;
+  }
   d->now = d->fold.step;
   d->steps_now = d->fold.steps;
   s.d = d;

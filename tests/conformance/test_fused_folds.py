@@ -182,7 +182,7 @@ def test_functions_have_the_values_of_the_staged_way(device, stream, isa, shape,
     dtype = np.dtype(ml_dtypes.bfloat16 if origin == "bfloat16" else origin)
     x = source(shape, dtype)
     target = origin if target == "origin" else target
-    """Powers to the first of rows within 60 of their largest have other last bits, no others."""
+    # Powers to the first of rows within 60 of their largest have other last bits, no others.
     staged = (Eltwise("abs"), Eltwise("abs"))  # changes no probability, and is never in registers
     for program in FUNCTIONS:
         for scale in (8.0, 1.0, 0.3, 2.0**40, 2.0**-60):

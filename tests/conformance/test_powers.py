@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The power after a softmax: its bound in ulps, its edges, the same bits everywhere.
 
-Rows of one size and no others take the power of a softmax by its exponentials
-(fused_powers.h), with a bound of its own.
+Rows whose numbers are at most 60 apart take the power of a softmax by its exponentials where
+they are whole lines (fused_powers.h), with a bound of its own.
 """
 
 from __future__ import annotations
@@ -152,3 +152,21 @@ def test_bound_of_rows(device, stream, isa, origin, y, seed):
     error = np.abs(got - want) / np.spacing(np.abs(want).astype(np.float32))
     own = isa in FUSING and abs(y) not in {0.5, 1.0}
     assert error.max() <= (ULPS_OF_ROWS if own else ULPS_IN_TURN), (y, scale, error.max())
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("place", [0, 1])
+def test_factors_that_differ_from_row_to_row(device, stream, isa, place):
+    """A product before or behind the power, whose operand has a value for each row."""
+    x = calm_rows(np.random.default_rng(3), (5, 512), "float32")
+    factor = np.array([1, 2, 0, 8, 0.5], np.float32)[:, None]
+    power = Eltwise("pow", 1.0, 0.3)
+    ops = (Binary("mul"), power) if place == 0 else (power, Binary("mul"))
+    given = {f"post_op_{place}_src1": factor}
+    with settings.override(isa=isa, fallback="error"):
+        got = forward(device, stream, Extras(post_ops=ops), x, "float32", -1, **given)["dst"]
+    e = np.exp((x - x.max(axis=1, keepdims=True)).astype(np.float64))
+    t = e / e.sum(axis=1, keepdims=True)
+    y = np.float64(np.float32(0.3))
+    want = (t * factor) ** y if place == 0 else t**y * factor
+    np.testing.assert_allclose(got, want, rtol=8 * 2.0**-23, atol=0)
