@@ -82,6 +82,7 @@ typedef struct fused_direct {
   int powered; /* e holds powers, and the factor goes with them */
   int made;    /* so does that of the row after, if its numbers turn out to be calm, from the least x - max on: */
   float least;
+  int wary; /* the row before was not calm, so this one is looked at first: the same rows, made once */
 } fused_direct;
 
 /* Element 0 of what the operand shows a row: of floats, or one value. */
@@ -186,7 +187,7 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   if (!from || !to || f->rounded || f->g.n < (whole ? ACLPY_DIRECT_QUAD : ACLPY_DIRECT_ROW)) return ACLPY_DIRECT_NOT;
   d->y = NULL;
   d->calm = 0;
-  d->powered = d->made = d->folded = 0;
+  d->powered = d->made = d->folded = d->wary = 0;
   d->e = NULL;
   d->factor = 0.0f;
   d->at = 0;

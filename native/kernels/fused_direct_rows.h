@@ -37,6 +37,16 @@ static __attribute__((unused, noinline)) void FN(powers_rest)(const aclpy_fused 
     FN(single_quad)(f, &s, d->e, d->y, d->at, ACLPY_SINGLE_POWERED, target, way);
   }
 }
+/* Whether a row of whole quads is calm, but for NaNs. */
+static __attribute__((unused, noinline)) int FN(direct_near)(const STORED *x, int64_t n, float shift) {
+  v32 least[4];
+  for (int k = 0; k < 4; ++k) least[k] = v32_set1(INFINITY);
+  for (int64_t i = 0; i < n; i += ACLPY_DIRECT_QUAD) {
+    for (int k = 0; k < 4; ++k) least[k] = v32_min(LD(x + i + k * LANES), least[k]);
+  }
+  const v32 all = v32_min(v32_min(least[0], least[1]), v32_min(least[2], least[3]));
+  return -v32_hmax(v32_sub(v32_set1(0.0f), all)) - shift >= -(float)ACLPY_CALM;
+}
 /* The exponentials of whole quads, where their powers cannot stand. */
 static __attribute__((unused, noinline)) void FN(direct_again)(const STORED *x, float *e, int64_t n, float shift,
                                                                int way) {
@@ -151,7 +161,9 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   fused_single s;
   int kind = ACLPY_SINGLE_NOT;
   int64_t i;
-  d->made = functions && d->powers.can && (way == ACLPY_WAY_ANY || peak->calm);
+  d->made = functions && d->powers.can;
+  if (d->made && way != ACLPY_WAY_ANY) d->made = peak->calm;
+  if (d->made && way == ACLPY_WAY_ANY && d->wary) d->made = FN(direct_near)(x, n, shift);
   if (d->made != d->powered && d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
   /* From floats to floats the loop for any operations is as fast, on some processors faster; not on Zen 5. */
   const int narrow = sizeof(STORED) < sizeof(float) || f->to == 1 || d->core == ACLPY_CORE_ZEN_5;
@@ -198,6 +210,7 @@ ACLPY_INLINE void FN(direct_run_as)(const aclpy_fused *f, fused_direct *d, int64
     if (d->made && !powered) FN(direct_again)(x, e, n, shift, way);
     direct_next_(f, d, row, e, (const unsigned char *)x, shift, factor, calm);
     d->powered = powered;
+    d->wary = !powered;
   }
   FN(direct_rest)(f, d, logarithm, target, functions, way);
 }
