@@ -302,6 +302,14 @@ static void await_helpers_(struct job_ *job) {
   pthread_mutex_unlock(&lock_);
 }
 
+/* Under the lock, which is given up, by a thread that computes no longer: another job may have one more. */
+static void release_(void) {
+  bool others = jobs_ != NULL;
+  if (others) wake_(1);
+  pthread_mutex_unlock(&lock_);
+  if (others) tell_();
+}
+
 static void unlist_(struct job_ *job) {
   pthread_mutex_lock(&lock_);
   struct job_ **link = &jobs_;
@@ -309,19 +317,7 @@ static void unlist_(struct job_ *job) {
   *link = job->following;
   atomic_fetch_sub_explicit(&listed_, 1, memory_order_relaxed);
   atomic_fetch_sub(&computing_, 1);
-  bool others = jobs_ != NULL; /* we compute no longer: another job may have one more */
-  if (others) wake_(1);
-  pthread_mutex_unlock(&lock_);
-  if (others) tell_();
-}
-
-/* This thread computes no longer: another job may have one more. */
-static void call_(void) {
-  pthread_mutex_lock(&lock_);
-  bool others = jobs_ != NULL;
-  if (others) wake_(1);
-  pthread_mutex_unlock(&lock_);
-  if (others) tell_();
+  release_();
 }
 
 /* Both halves of a job that is worth one helper, if one attends. */
@@ -336,7 +332,10 @@ static bool share_(const struct eng_share *job, void *scratch) {
   atomic_fetch_sub_explicit(&computing_, 1, memory_order_relaxed);
   if (!eng_offer_settle()) eng_share_run(&other, scratch);
   atomic_fetch_sub_explicit(&computing_, 1, memory_order_relaxed);
-  if (atomic_load_explicit(&listed_, memory_order_relaxed) > 0) call_();
+  if (atomic_load_explicit(&listed_, memory_order_relaxed) > 0) {
+    pthread_mutex_lock(&lock_);
+    release_();
+  }
   return true;
 }
 
