@@ -36,7 +36,7 @@ BLOCK_BYTES = 64 * 1024
 _SCRATCH_BYTES: Final = 512 * 1024
 _GATHERED_BYTES: Final = 2 * 1024 * 1024 + 8 * 1024  # two items of 1 MiB and their slack
 _LINE_BYTES: Final = 64
-_MOST_LINES: Final = 4
+_GATHERED_ROWS: Final = 128  # or four lines of shorter elements
 # Gathered rows this far apart, or a multiple of it, would evict each other from the caches: some
 # lines more lie between them.
 _COLLIDING_BYTES: Final = 1024
@@ -252,7 +252,8 @@ def _block(rows: Sequence[Rows], inside: frozenset[int]) -> tuple[int, int] | No
             break
         most = min(prod(shape[: axis + 1]) // _FEWEST_BLOCKS, shape[axis])
         count = max(min(BLOCK_BYTES // row_bytes, most) // least, 1) * least
-        wider = [least * lines for lines in (_MOST_LINES, 2) if count < least * lines <= most]
+        widest_block = min(most, max(_GATHERED_ROWS, 4 * least))
+        wider = [least * lines for lines in (8, 4, 2) if count < least * lines <= widest_block]
         for rows_of_block in (*(wider if least > 1 else ()), min(count, shape[axis])):
             _, scratch = _scratch(rows, inside, _part_shape(shape, axis, rows_of_block))
             if scratch <= (_GATHERED_BYTES if least > 1 else _SCRATCH_BYTES):

@@ -123,7 +123,7 @@ ACLPY_INLINE void FN(strip_sum_block)(const STORED *g, const STORED *y, int64_t 
 
 /* Columns of strips that are summed while others are written, four vectors or two: of floats and doubles two lines,
  * more would not stay in the second-level cache. */
-enum { FN(beside) = PLAIN && ACLPY_ISA_RANK == 3 ? 128 / (int)sizeof(STORED) : 4 * (int)FN(side) };
+enum { FN(beside) = PLAIN && ACLPY_ISA_RANK >= 2 ? 128 / (int)sizeof(STORED) : 4 * (int)FN(side) };
 enum { FN(beside_vectors) = FN(beside) / (int)FN(side) };
 
 /* One block of these, and as many rows of another strip written meanwhile. */
@@ -236,19 +236,24 @@ ACLPY_INLINE void FN(strips_cut)(aclpy_geometry *g) {
   narrow.width = narrow.stride = FN(beside);
   narrow.tiles = aclpy_ceil_div(g->columns, FN(beside));
   const int whole = !g->streaming || g->columns % FN(words_side) == 0;
-  if (PLAIN && ACLPY_ISA_RANK == 3 && whole && g->width >= FN(beside) && FN(strips_held)(&narrow) == 2) *g = narrow;
+  if (PLAIN && ACLPY_ISA_RANK >= 2 && whole && g->width >= FN(beside) && FN(strips_held)(&narrow) == 2) *g = narrow;
 }
 
 /* Fewer than so many are done by squares (backward_squares.h), which one strip of floats gains nothing over. Nor do any
- * of floats and doubles with AVX2 (0.91 to 1.25 of the time) or less. */
-enum { FN(strips_least) = !(ACLPY_SQUARES) ? 0 : ACLPY_ISA_RANK < 3 ? 3 : sizeof(STORED) == sizeof(float) ? 2 : 1 };
+ * of floats and doubles without AVX2, nor with it where lines are not whole (up to 1.2 of the time). */
+enum { FN(strips_least) = !(ACLPY_SQUARES) ? 0 : ACLPY_ISA_RANK < 2 ? 3 : sizeof(STORED) == sizeof(float) ? 2 : 1 };
+
+ACLPY_INLINE int FN(strips_turned)(const aclpy_geometry *g) {
+  const int whole = !(ACLPY_SQUARES) || ACLPY_ISA_RANK == 3 || g->columns % FN(words_side) == 0;
+  return whole && FN(strips_held)(g) >= FN(strips_least);
+}
 
 /* Elements for one operand of one strip. */
 ACLPY_INLINE int64_t FN(strip_room)(const aclpy_geometry *g) {
   return FN(words_room)(FN(strips_held)(g) > 0 ? g->rows : 0, g->width);
 }
 ACLPY_INLINE int64_t FN(strips_scratch)(const aclpy_geometry *g) {
-  if (FN(strips_held)(g) < FN(strips_least)) return 0; /* backward_squares.h */
+  if (!FN(strips_turned)(g)) return 0; /* backward_squares.h */
   return aclpy_max_i64(FN(strips_held)(g), 1) * 2 * FN(strip_room)(g) * (int64_t)sizeof(STORED);
 }
 
@@ -282,7 +287,7 @@ ACLPY_INLINE void FN(words_run)(const aclpy_geometry *g, const aclpy_kernel_args
 ACLPY_INLINE void FN(strips_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                                  void *scratch, int logarithm) {
 #if ACLPY_SQUARES
-  if (FN(strips_held)(g) < FN(strips_least)) {
+  if (!FN(strips_turned)(g)) {
     FN(squares_run)(g, args, begin, end, logarithm);
     return;
   }

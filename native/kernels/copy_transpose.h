@@ -84,8 +84,6 @@ ACLPY_INLINE void copy_run_(unsigned char *to, const unsigned char *from, int64_
 #if ACLPY_ISA_RANK < 2
 ACLPY_TRANSPOSE_(1, 4)
 ACLPY_TRANSPOSE_(2, 3)
-#endif
-#if ACLPY_ISA_RANK < 3
 ACLPY_TRANSPOSE_(4, 2)
 ACLPY_TRANSPOSE_(8, 1)
 #endif
@@ -129,25 +127,32 @@ ACLPY_INLINE void aclpy_parts_store_(unsigned char *to, aclpy_parts v, int strea
 #define ACLPY_TRANSPOSE_(bytes, rounds, low, high)                                                                    \
   ACLPY_INLINE void turn_lines_b##bytes(const unsigned char *in, unsigned char *to, int64_t to_step, int streaming) { \
     enum { N = 16 / bytes, Q = 4, VECTORS = 4 / ACLPY_PARTS_ };                                                       \
-    for (int i = 0; i < Q * VECTORS; ++i) {                                                                           \
-      const int q = i / VECTORS, part = i % VECTORS;                                                                  \
-      aclpy_parts v[N], w[N];                                                                                         \
-      for (int k = 0; k < N; ++k) v[k] = aclpy_parts_(in + 64 * (ACLPY_PARTS_ * N * part + k) + 16 * q, N);           \
-      for (int round = 0; round < rounds; ++round) {                                                                  \
-        for (int k = 0; k < N / 2; ++k) {                                                                             \
-          w[2 * k] = low(v[k], v[k + N / 2]);                                                                         \
-          w[2 * k + 1] = high(v[k], v[k + N / 2]);                                                                    \
+    for (int q = 0; q < Q; ++q) {                                                                                     \
+      aclpy_parts v[VECTORS][N], w[N];                                                                                \
+      for (int part = 0; part < VECTORS; ++part) {                                                                    \
+        for (int k = 0; k < N; ++k) v[part][k] = aclpy_parts_(in + 64 * (ACLPY_PARTS_ * N * part + k) + 16 * q, N);   \
+        for (int round = 0; round < rounds; ++round) {                                                                \
+          for (int k = 0; k < N / 2; ++k) {                                                                           \
+            w[2 * k] = low(v[part][k], v[part][k + N / 2]);                                                           \
+            w[2 * k + 1] = high(v[part][k], v[part][k + N / 2]);                                                      \
+          }                                                                                                           \
+          for (int k = 0; k < N; ++k) v[part][k] = w[k];                                                              \
         }                                                                                                             \
-        for (int k = 0; k < N; ++k) v[k] = w[k];                                                                      \
       }                                                                                                               \
       for (int k = 0; k < N; ++k) {                                                                                   \
-        aclpy_parts_store_(to + (q * N + k) * to_step + 16 * ACLPY_PARTS_ * part, v[k], streaming);                   \
+        for (int part = 0; part < VECTORS; ++part) {                                                                  \
+          aclpy_parts_store_(to + (q * N + k) * to_step + 16 * ACLPY_PARTS_ * part, v[part][k], streaming);           \
+        }                                                                                                             \
       }                                                                                                               \
     }                                                                                                                 \
   }                                                                                                                   \
   ACLPY_SQUARE_(bytes)
 ACLPY_TRANSPOSE_(1, 4, ACLPY_UNPACK_(lo_epi8), ACLPY_UNPACK_(hi_epi8))
 ACLPY_TRANSPOSE_(2, 3, ACLPY_UNPACK_(lo_epi16), ACLPY_UNPACK_(hi_epi16))
+#if ACLPY_ISA_RANK == 2
+ACLPY_TRANSPOSE_(4, 2, ACLPY_UNPACK_(lo_epi32), ACLPY_UNPACK_(hi_epi32))
+ACLPY_TRANSPOSE_(8, 1, ACLPY_UNPACK_(lo_epi64), ACLPY_UNPACK_(hi_epi64))
+#endif
 #undef ACLPY_TRANSPOSE_
 #undef ACLPY_UNPACK_
 #endif
@@ -191,19 +196,22 @@ ACLPY_INLINE void aclpy_turn_v64_(v64 *v) {
 }
 
 /* Of fewer, longer elements whole lines are turned: there the way through memory would cost what it saves. */
-#define ACLPY_TRANSPOSE_(bytes, vec, real)                                                                     \
-  ACLPY_INLINE void transpose_square_b##bytes(const unsigned char *from, unsigned char *to, int64_t from_step, \
-                                              int64_t to_step, int streaming) {                                \
-    enum { SIDE = 64 / bytes };                                                                                \
-    vec v[SIDE];                                                                                               \
-    for (int k = 0; k < SIDE; ++k) v[k] = vec##_load((const real *)(const void *)(from + k * from_step));      \
-    aclpy_turn_##vec##_(v);                                                                                    \
-    for (int k = 0; k < SIDE; ++k) {                                                                           \
-      float *line = (float *)(void *)(to + k * to_step);                                                       \
-      const v32 whole = ACLPY_AS_FLOATS_##vec(v[k]);                                                           \
-      if (streaming) nt_f32(line, whole);                                                                      \
-      if (!streaming) v32_store(line, whole);                                                                  \
-    }                                                                                                          \
+#define ACLPY_TRANSPOSE_(bytes, vec, real)                                                                            \
+  ACLPY_INLINE void transpose_square_b##bytes(const unsigned char *from, unsigned char *to, int64_t from_step,        \
+                                              int64_t to_step, int streaming) {                                       \
+    enum { SIDE = 64 / bytes };                                                                                       \
+    vec v[SIDE];                                                                                                      \
+    for (int k = 0; k < SIDE; ++k) v[k] = vec##_load((const real *)(const void *)(from + k * from_step));             \
+    aclpy_turn_##vec##_(v);                                                                                           \
+    for (int k = 0; k < SIDE; ++k) {                                                                                  \
+      float *line = (float *)(void *)(to + k * to_step);                                                              \
+      const v32 whole = ACLPY_AS_FLOATS_##vec(v[k]);                                                                  \
+      if (streaming) nt_f32(line, whole);                                                                             \
+      if (!streaming) v32_store(line, whole);                                                                         \
+    }                                                                                                                 \
+  }                                                                                                                   \
+  ACLPY_INLINE void turn_lines_b##bytes(const unsigned char *in, unsigned char *to, int64_t to_step, int streaming) { \
+    transpose_square_b##bytes(in, to, 64, to_step, streaming);                                                        \
   }
 #define ACLPY_AS_FLOATS_v32(v) (v)
 #define ACLPY_AS_FLOATS_v64(v) _mm512_castpd_ps(v)
@@ -221,6 +229,9 @@ ACLPY_INLINE void transpose_square_b16(const unsigned char *from, unsigned char 
     for (int i = 0; i < 4; ++i) memcpy(line[i] + 16 * k, from + k * from_step + 16 * i, 16);
   }
   for (int i = 0; i < 4; ++i) aclpy_line_store_(to + i * to_step, line[i], streaming);
+}
+ACLPY_INLINE void turn_lines_b16(const unsigned char *in, unsigned char *to, int64_t to_step, int streaming) {
+  transpose_square_b16(in, to, 64, to_step, streaming);
 }
 #undef ACLPY_SQUARE_
 

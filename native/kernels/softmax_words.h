@@ -12,10 +12,11 @@ ACLPY_INLINE int64_t FN(again_words)(const aclpy_geometry *g) { return FN(words_
 ACLPY_INLINE int64_t FN(again_bytes)(const aclpy_geometry *g) {
   return 2 * FN(again_words)(g) * (int64_t)sizeof(STORED) + g->rows * g->stride * (int64_t)sizeof(REAL);
 }
-/* Whether they are. With AVX2 only float16 gains by it. */
+/* Whether they are. With AVX2 only float16 gains by it where lines are not whole. */
 ACLPY_INLINE int FN(strips_again)(const aclpy_geometry *g) {
   const int quads = g->width % (4 * LANES) == 0;
-  const int gains = ACLPY_ISA_RANK == 3 || (ACLPY_ISA_RANK == 2 && KEEPS);
+  const int lines = KEEPS || g->columns % FN(words_side) == 0;
+  const int gains = ACLPY_ISA_RANK == 3 || (ACLPY_ISA_RANK == 2 && lines);
   return gains && g->mode == ACLPY_TILES && quads && FN(again_bytes)(g) <= ACLPY_SCRATCH_MAX;
 }
 

@@ -8,6 +8,7 @@ typedef struct layout {
   int64_t rank;
   int64_t dims[25], from[25], to[25];   /* bytes */
   int64_t from_low, from_high, to_high; /* byte range relative to element 0 */
+  int lined;                            /* the source begins at a line */
 } layout;
 
 /* Strides of a memory order `order` (slowest first) with `pad` extra elements after some dims. */
@@ -44,6 +45,7 @@ static void ranges_(layout *l) {
 static void random_layout_(layout *l, int64_t element) {
   int from_order[25], to_order[25];
   l->rank = random_below(20) == 0 ? 25 : random_below(6);
+  l->lined = 0;
   int64_t elements = 1;
   for (int64_t i = 0; i < l->rank; ++i) {
     from_order[i] = to_order[i] = (int)i;
@@ -66,6 +68,7 @@ static void random_layout_(layout *l, int64_t element) {
 static void transpose_layout_(layout *l, int64_t a, int64_t b, int64_t element, int64_t outer, int64_t pad) {
   const int64_t dims[3] = {outer, a, b};
   l->rank = 3;
+  l->lined = 0;
   memcpy(l->dims, dims, sizeof dims);
   l->from[0] = a * b * element;
   l->from[1] = element;
@@ -99,10 +102,12 @@ static void check_(const aclpy_kernel *k, const layout *l, int64_t element) {
     params[1 + 2 * l->rank + i] = l->to[i];
   }
   const size_t unit = (size_t)(element == 16 ? 8 : element);
-  buffer from = buffer_make((size_t)(l->from_high - l->from_low + element), unit);
+  buffer from = buffer_make((size_t)(l->from_high - l->from_low + element) + 64, unit);
   buffer to = buffer_make((size_t)(l->to_high + element) + 64, unit);
   if (l->to_high > 1024 * 1024) to.data += -(uintptr_t)to.data & 63u; /* lines of a transpose are streamed if aligned */
   to.bytes -= 64;
+  if (l->lined) from.data += -(uintptr_t)from.data & 63u;
+  from.bytes -= 64;
   buffer want = buffer_make(to.bytes, unit);
   for (size_t i = 0; i < from.bytes; ++i) from.data[i] = (unsigned char)random_bits();
   memset(to.data, 0x5a, to.bytes);
@@ -132,6 +137,27 @@ static void check_streamed_(const aclpy_kernel *k, int64_t element) {
   l.from[0] = rows * l.from[1];
   ranges_(&l);
   check_(k, &l, element);
+}
+
+/* Blocks whose runs are some lines long and far apart, around the sizes from which these are read whole. */
+static void check_runs_(const aclpy_kernel *k, int64_t element) {
+  const int64_t line = 64 / element;
+  const int64_t runs[] = {4 * line - 1, 4 * line, 4 * line + 1, 5 * line + 3, 7 * line, 8 * line, 8 * line + 1};
+  const int64_t columns[] = {line - 1, line, line + 1, 3 * line + 5, 130};
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; ++i) {
+    for (size_t j = 0; j < sizeof columns / sizeof *columns; ++j) {
+      layout l;
+      transpose_layout_(&l, runs[i], columns[j], element, 1, 3 * line);
+      for (int lined = 0; lined < 2; ++lined) {
+        l.from[2] = 1024 + (runs[i] + 5) * element;
+        if (lined) l.from[2] = (l.from[2] + 63) / 64 * 64;
+        l.lined = lined;
+        l.from[0] = columns[j] * l.from[2];
+        ranges_(&l);
+        check_(k, &l, element);
+      }
+    }
+  }
 }
 
 static void check_refusals_(const aclpy_kernel *k) {
@@ -166,6 +192,7 @@ int main(void) {
     }
     transpose_layout_(&l, 300, 257, element, 1, 0);
     check_(k, &l, element);
+    check_runs_(k, element);
     if (element == 4 || strcmp(k->isa, "baseline") != 0) check_streamed_(k, element);
     check_refusals_(k);
   }
