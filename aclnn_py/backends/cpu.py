@@ -30,21 +30,20 @@ class CpuBackend:
 
     def takes(self, step: Step) -> bool:
         """See `aclnn_py.plan.choose.Backend`."""
-        params = ffi.new("int64_t[]", step.params)
-        shape = ffi.new("aclpy_kernel_shape *")
-        return not _find(step).plan(params, len(step.params), shape)
+        return _shape(step, step.params) is not None
 
     def divides(self, step: Step, params: tuple[int, ...], by: Step | None = None) -> bool:
         """See `aclnn_py.plan.choose.Backend`."""
-        whole, part = self.shape(step, step.params), self.shape(by or step, params)
+        whole, part = _shape(step, step.params), _shape(by or step, params)
+        if whole is None or part is None:
+            return False  # more elements than a kernel counts
         one_launch = part.passes == 1 and part.scratch_bytes == 0
         return bool(one_launch and whole.order and whole.order == part.order)
 
     def shape(self, step: Step, params: tuple[int, ...]) -> Any:
         """How a launch of the step's kernel splits: a native ``aclpy_kernel_shape``."""
-        shape = ffi.new("aclpy_kernel_shape *")
-        refused = _find(step).plan(ffi.new("int64_t[]", params), len(params), shape)
-        assert not refused, (step, params)
+        shape = _shape(step, params)
+        assert shape is not None, (step, params)
         return shape
 
     def launch(self, step: Step, keep: list[object]) -> Launch:  # noqa: ARG002  # the seam's form
@@ -97,6 +96,13 @@ def _below(isa: str) -> int:
 
 def _find(step: Step) -> Any:
     return _find_among(step.kernel, step.dtype, current().isa_mask)
+
+
+def _shape(step: Step, params: tuple[int, ...]) -> Any:
+    """A native ``aclpy_kernel_shape``; None where the kernel refuses the sizes."""
+    shape = ffi.new("aclpy_kernel_shape *")
+    refused = _find(step).plan(ffi.new("int64_t[]", params), len(params), shape)
+    return None if refused else shape
 
 
 def _isa_of(kernel: Any) -> str:

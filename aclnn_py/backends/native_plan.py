@@ -26,6 +26,9 @@ assert lib.ACLPY_BASE_WORKSPACE == WORKSPACE  # operands go over as they are
 _CACHEABLE: Final[int] = lib.ACLPY_PLAN_VENDOR_CACHEABLE
 _REPEATABLE: Final[int] = lib.ACLPY_PLAN_REPEATABLE
 _FOREIGN: Final[int] = lib.ACLPY_PLAN_FOREIGN
+# Addresses are multiples of the element size, but of no more than this [bytes].
+_CPU_ALIGNMENT: Final = 8
+_GPU_ALIGNMENT: Final = 16
 
 
 class Launch(NamedTuple):
@@ -103,7 +106,7 @@ def native_plan(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -
         tuple(launches),
         plan.hazards,
         plan.not_repeatable or None,
-        foreign,
+        _GPU_ALIGNMENT if foreign else _CPU_ALIGNMENT,
         len(plan.chains),
         _chains(plan, fillers, made) if plan.chains else 0,
     )

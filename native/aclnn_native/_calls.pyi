@@ -87,7 +87,7 @@ def plan(
     launches: tuple[tuple[int, int, int], ...],
     hazards: tuple[tuple[int, int], ...],
     refusal: str | None,
-    aligned: bool,
+    alignment: int,
     n_chains: int,
     chains: int,
     /,

@@ -31,14 +31,16 @@ static uint32_t flag_(PyObject *tuple, Py_ssize_t at, uint32_t flag) {
 
 /* All of these return false with an exception. */
 
-static bool slot_(PyObject *row, bool aligned, aclpy_slot_desc *slot) {
+/* `alignment`: the most that an address must be a multiple of [bytes]. */
+static bool slot_(PyObject *row, int64_t alignment, aclpy_slot_desc *slot) {
   slot->name = text_(row, SLOT_NAME);
   slot->low_bytes = integer_(row, SLOT_LOW);
   slot->high_bytes = integer_(row, SLOT_HIGH);
   slot->flags = flag_(row, SLOT_CAPTURED, ACLPY_SLOT_CAPTURED) | flag_(row, SLOT_WRITTEN, ACLPY_SLOT_WRITTEN);
   if (flag_(row, SLOT_USED, 1) == 0) slot->flags |= ACLPY_SLOT_UNUSED;
   slot->about = text_(row, SLOT_ABOUT);
-  if (aligned) slot->flags |= (uint32_t)integer_(row, SLOT_ITEMSIZE) << ACLPY_SLOT_ALIGNMENT;
+  const int64_t itemsize = integer_(row, SLOT_ITEMSIZE);
+  slot->flags |= (uint32_t)(itemsize < alignment ? itemsize : alignment) << ACLPY_SLOT_ALIGNMENT;
   return PyErr_Occurred() == NULL;
 }
 
@@ -107,7 +109,7 @@ static bool hazard_(PyObject *row, aclpy_hazard *hazard) {
 /* What the arguments say. */
 struct given_ {
   PyObject *slots, *steps, *launches, *hazards;
-  int aligned;
+  int alignment;
 };
 
 /* Room for the description, in one piece. */
@@ -130,7 +132,7 @@ static bool make_room_(struct room_ *room, const aclpy_plan_desc *desc) {
   memset(block, 0, slots + steps);
   room->slots = (aclpy_slot_desc *)block;
   room->steps = (aclpy_step_desc *)(block + slots);
-  room->params = (int64_t(*)[ACLPY_MAX_PARAMS])(block + slots + steps);
+  room->params = (int64_t (*)[ACLPY_MAX_PARAMS])(block + slots + steps);
   room->hazards = (aclpy_hazard *)(block + slots + steps + params);
   return true;
 }
@@ -138,7 +140,7 @@ static bool make_room_(struct room_ *room, const aclpy_plan_desc *desc) {
 static bool describe_(const struct given_ *given, const struct room_ *room, const aclpy_plan_desc *desc) {
   for (int32_t i = 0; i < desc->n_slots; i++) {
     PyObject *row = PyTuple_GetItem(given->slots, i);
-    if (row == NULL || !slot_(row, given->aligned != 0, &room->slots[i])) return false;
+    if (row == NULL || !slot_(row, given->alignment, &room->slots[i])) return false;
   }
   for (int32_t i = 0; i < desc->n_steps; i++) {
     PyObject *launch = PyTuple_GetItem(given->launches, i);
@@ -177,9 +179,9 @@ PyObject *calls_plan(PyObject *module, PyObject *arguments) {
   unsigned int op, flags;
   int n_chains;
   const char *refusal;
-  if (!PyArg_ParseTuple(arguments, "IIKO!O!O!O!zpiK:plan", &op, &flags, &workspace_bytes, &PyTuple_Type, &given.slots,
+  if (!PyArg_ParseTuple(arguments, "IIKO!O!O!O!ziiK:plan", &op, &flags, &workspace_bytes, &PyTuple_Type, &given.slots,
                         &PyTuple_Type, &given.steps, &PyTuple_Type, &given.launches, &PyTuple_Type, &given.hazards,
-                        &refusal, &given.aligned, &n_chains, &chains)) {
+                        &refusal, &given.alignment, &n_chains, &chains)) {
     return NULL;
   }
   aclpy_plan_desc desc = {.op = op,

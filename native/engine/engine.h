@@ -353,7 +353,7 @@ enum {
   ACLPY_SLOT_CAPTURED = 1u << 0, /* a first, non-repeatable run uses the address read in phase 1 (contiguous out) */
   ACLPY_SLOT_WRITTEN = 1u << 1,
   ACLPY_SLOT_UNUSED = 1u << 2, /* no step touches it (empty plans): never checked */
-  ACLPY_SLOT_ALIGNMENT = 8     /* from this bit on: what its address must be a multiple of [bytes]; 0: anything goes */
+  ACLPY_SLOT_ALIGNMENT = 8 /* from this bit on: what its address must be a multiple of [bytes], a power of 2; 0: any */
 };
 
 typedef struct aclpy_slot_desc {

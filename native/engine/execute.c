@@ -19,6 +19,8 @@
 #include "text.h"
 #include "vendor_cache.h"
 
+enum { WORKSPACE_ALIGNMENT = 16 /* that of the largest element */ };
+
 /* One call of phase 2. */
 struct call_ {
   const char *function; /* the operator that was called */
@@ -118,7 +120,10 @@ static int32_t check_workspace_(const struct call_ *call) {
                       "%" PRIu64 " bytes, while phase 1 reported %" PRIu64, call->workspace_size, planned);
   }
   uint64_t used = strict && call->workspace_size > planned ? call->workspace_size : planned;
-  return check_range_(call, "workspace", "a workspace", call->workspace, used);
+  int32_t status = check_range_(call, "workspace", "a workspace", call->workspace, used);
+  if (status != ACLPY_ACL_SUCCESS || call->workspace % WORKSPACE_ALIGNMENT == 0) return status;
+  return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, "workspace", "an address that is a multiple of 16",
+                    "pass what the allocator returned", "0x%" PRIxPTR, call->workspace);
 }
 
 static bool overlap_(uintptr_t a_low, uintptr_t a_high, uintptr_t b_low, uintptr_t b_high) {
@@ -172,10 +177,11 @@ static uintptr_t address_now_(const struct call_ *call, int32_t slot) {
   return eng_tensor_address(binding->tensor);
 }
 
-/* A processor forgives an address in the middle of an element; another device stops there. */
+/* An address in the middle of an element: kernels that write whole lines past the caches find no element from which
+ * on they could, and another device stops there. */
 static int32_t check_alignment_(const struct call_ *call, const aclpy_slot_desc *desc, uintptr_t address) {
   uintptr_t alignment = desc->flags >> ACLPY_SLOT_ALIGNMENT;
-  if (alignment <= 1 || address % alignment == 0) return ACLPY_ACL_SUCCESS;
+  if (alignment <= 1 || (address & (alignment - 1)) == 0) return ACLPY_ACL_SUCCESS;
   return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, desc->name,
                     "an address that is a multiple of the element size", "start the tensor at a whole element",
                     "0x%" PRIxPTR " for elements of %" PRIuPTR " bytes", address, alignment);

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -188,3 +190,41 @@ def test_host_arrays_that_cannot_be_read(context, buffer, rough):
         acl.aclrtMemcpy(buffer, 256, ROUGH[rough](), 24, H2D)
         return
     refused(INVALID_PARAM, "src", acl.aclrtMemcpy, buffer, 256, ROUGH[rough](), 24, H2D)
+
+
+# ---- addresses between elements -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shift", "fine"),
+    [("float32", 1, False), ("float32", 2, False), ("float32", 4, True), ("float16", 1, False),
+     ("float16", 2, True), ("float64", 4, False)],
+)  # fmt: skip
+@pytest.mark.parametrize("which", ["self", "out"])
+def test_an_address_between_elements(device, stream, which, dtype, shift, fine):
+    """Refused whatever the size: results past the caches are written by whole lines."""
+    x, out = device.zeros((4, 64), dtype), device.empty((4, 64), dtype)
+    memory = device.malloc(x.nbytes + 16)
+    {"self": x, "out": out}[which].set_data_ptr(memory.ptr + shift)
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+    if not fine:
+        refused(161002, which, acl.aclnnSoftmax, None, size, executor, stream)
+        return
+    if which == "self":
+        ctypes.memset(memory.ptr, 0, memory.nbytes)
+    acl.aclnnSoftmax(None, size, executor, stream)
+    stream.synchronize()
+    np.testing.assert_array_equal(out.numpy(), np.full((4, 64), 1 / 64, dtype))
+
+
+@pytest.mark.parametrize(("shift", "fine"), [(1, False), (8, False), (16, True)])
+def test_a_workspace_between_multiples_of_16(device, stream, shift, fine):
+    call = Call(device, "SoftmaxBackward", dtype=np.float16, out_dtype=np.float32)
+    executor, size = call.plan(), call.workspace.nbytes
+    memory = device.malloc(size + 16)
+    arguments = memory.ptr + shift, size, executor, stream
+    if fine:
+        acl.aclnnSoftmaxBackward(*arguments)
+        stream.synchronize()
+    else:
+        refused(161002, "workspace", acl.aclnnSoftmaxBackward, *arguments)
