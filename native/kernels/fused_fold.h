@@ -2,8 +2,8 @@
  * What a softmax's operations come to on ordinary rows, with the same bits: fewer steps, or none.
  *
  * Where a row's factor is a number, its elements are 0 <= t = e * factor <= 2, and no NaN. So relu changes nothing, nor
- * does clip where its bounds are out of reach. A product with a power of two of at least 1 is exact (short of overflow,
- * which sizes exclude): it is carried along, into the next operand, into a multiply-add, which then rounds as the
+ * does clip where its bounds are out of reach. A product with a power of two of at least 1 is exact, short of overflow,
+ * which sizes exclude: it is carried along, into the next operand, into a multiply-add, which then rounds as the
  * addition alone would, or back into the addition before, for sums never lose bits to underflow. Into a product that is
  * rounded (the factor's, too) it goes only where the result's type has no use for what underflows.
  * Other rows take the operations as they were given.
@@ -191,7 +191,13 @@ ACLPY_INLINE void fold_cap_(fold_walk *w, const aclpy_post_step *given) {
 ACLPY_INLINE void fold_keep_(fold_walk *w, const aclpy_post_step *given, int from) {
   const float a = given->alpha, b = given->beta, s = given->operand.value;
   fold_flush_(w, 0);
-  *fold_emit_(w, given->code, 0.0f, 0.0f, NULL) = *given;
+  aclpy_post_step *kept = fold_emit_(w, given->code, 0.0f, 0.0f, NULL);
+  *kept = *given;
+  if (w->fold->paired && from < 0 && given->operand.each != NULL) { /* the only row there is (direct_paired_) */
+    pairs_bf16(given->operand.each, w->own, w->n);
+    kept->operand.each = w->own;
+    w->taken = 1;
+  }
   w->fold->from[w->fold->steps - 1] = from;
   w->last = 0;
   if (given->code == ACLPY_POST_DIV && from < 0 && given->operand.each == NULL && fold_moderate_(s) &&
@@ -217,8 +223,10 @@ static __attribute__((unused)) void fused_fold_make_(fused_fold *fold, const acl
   for (int64_t k = 0; k < steps; ++k) {
     const aclpy_post_step *g = &given[k];
     const int fixed = moves[k] == NULL, scale = fixed && g->code == ACLPY_POST_MUL && g->operand.each == NULL;
+    const int power = scale && fold_power_(g->operand.value) && w.gain <= 0x1p30f;
     if (fold_idle_(&w, g)) continue;
-    if (scale && fold_power_(g->operand.value) && w.gain <= 0x1p30f) {
+    /* Where it may overflow it is no longer exact. */
+    if (power && (!w.known || fold_most_(&w) * (double)g->operand.value <= 0x1p120)) {
       w.gain *= g->operand.value;
       fold_size_(&w, w.slope * (double)g->operand.value, w.above * (double)g->operand.value);
     } else if (fixed && (g->code == ACLPY_POST_ADD || g->code == ACLPY_POST_MUL)) {

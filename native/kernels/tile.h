@@ -58,7 +58,8 @@ ACLPY_INLINE int64_t aclpy_fetch_ahead(const aclpy_geometry *g, int64_t bytes) {
 
 /* Tiles that a thread holds in scratch at a time: two where they fit. */
 ACLPY_INLINE int64_t aclpy_tiles_held(const aclpy_geometry *g, int64_t element_bytes) {
-  return 2 * g->rows * g->stride * element_bytes <= ACLPY_SCRATCH_MAX ? 2 : 1;
+  const int64_t most = ACLPY_SCRATCH_MAX / 2 / element_bytes; /* elements; products of huge rows overflow */
+  return g->stride == 0 || g->rows <= most / g->stride ? 2 : 1;
 }
 
 /* Into which cache rows are fetched while others are worked on. On Zen 5 the first one is better where nothing is

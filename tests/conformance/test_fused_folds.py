@@ -256,3 +256,16 @@ def assert_near(got, wanted, what):
 def assert_same(got, wanted, what):
     differ = np.argwhere(bits(got) != bits(wanted))
     assert len(differ) == 0, (what, differ[:4], got[tuple(differ[0])], wanted[tuple(differ[0])])
+
+
+@pytest.mark.parametrize("factors", [(1e18, 1e18, 2.0**30, 1e-30), (1e18, 1e18, 2.0**30, 2.0**30)])
+def test_products_that_overflow_in_between(device, stream, isa, factors):
+    """A power of two is carried into the next product only where what comes between is finite."""
+    x = source((20, 192), np.float32)
+    operands = {f"post_op_{k}_src1": np.full((1, 1), f, F) for k, f in enumerate(factors)}
+    plain = forward(device, stream, Extras(), x, "float32", -1)["dst"]
+    extras = Extras(post_ops=(Binary("mul"),) * len(factors))
+    got = forward(device, stream, extras, x, "float32", -1, **operands)["dst"]
+    want = applied(plain, extras.post_ops, 1, operands.values())
+    np.testing.assert_array_equal(bits(got), bits(want))
+    assert np.isinf(want).any()

@@ -46,6 +46,9 @@ static const program programs_[] = {
     {1, {{ACLPY_POST_GELU_ERF, NONE, 0, 0}}},
     {2, {{ACLPY_POST_EXP, NONE, 0, 0}, {ACLPY_POST_ADD, ROW, 0, 0}}},
     {3, {{ACLPY_POST_MUL, SCALAR, 0, 0}, {ACLPY_POST_SQUARE, NONE, 0, 0}, {ACLPY_POST_POW, NONE, 2.0f, 0.3f}}},
+    {1, {{ACLPY_POST_SUB, ROW, 0, 0}}},
+    {2, {{ACLPY_POST_MAX, ROW, 0, 0}, {ACLPY_POST_MUL, SCALAR, 0, 0}}},
+    {2, {{ACLPY_POST_MUL, SCALAR, 0, 0}, {ACLPY_POST_MIN, ROW16, 0, 0}}},
 };
 enum { PROGRAMS = sizeof programs_ / sizeof programs_[0] };
 
@@ -278,12 +281,13 @@ static void check_shape_(const aclpy_kernel *k, const shape3 *s) {
   element_set("f32", o.of[EIGHTH].data, 0, 0.125);
   buffer x = buffer_make((size_t)n * 4, 4), half = buffer_make((size_t)n * 2, 2);
   for (int which = 0; which < PROGRAMS; ++which) {
-    const int log = which % 2, brain = which / 2 % 2;
+    const int log = which % 2, brain = which / 2 % 2 || which >= PROGRAMS - 3;
     const char *dtype = brain ? "bf16" : "f16";
     fill_(&half, dtype, n);
     for (int64_t i = 0; i < n; ++i) element_set("f32", x.data, i, element_get(dtype, half.data, i));
     check_program_(k, s, which, log, ACLPY_TYPE_FLOAT, &o, &x, &x);
     check_program_(k, s, which, !log, brain ? ACLPY_TYPE_BF16 : ACLPY_TYPE_FLOAT16, &o, &x, &half);
+    if (brain) check_program_(k, s, which, log, ACLPY_TYPE_BF16, &o, &x, &half);
   }
   for (int i = 0; i < OPERANDS; ++i) buffer_free(&o.of[i]);
   buffer_free(&x);
@@ -315,7 +319,11 @@ int main(void) {
     if (k == NULL) break;
     if (strcmp(k->name, "softmax_fused") != 0 || isa_bit(k) == 0) continue;
     ++tested;
-    for (size_t s = few; s < sizeof shapes_ / sizeof shapes_[0]; s += few ? 3 : 1) check_shape_(k, &shapes_[s]);
+    for (int way = 0; way <= (strcmp(k->isa, "avx512") == 0); ++way) {
+      aclpy_core_set_bf16(way - 1);
+      for (size_t s = few; s < sizeof shapes_ / sizeof shapes_[0]; s += few ? 3 : 1) check_shape_(k, &shapes_[s]);
+    }
+    aclpy_core_set_bf16(-1);
     check_refusals_(k);
   }
   CHECK(tested >= 1, "no kernel found");
