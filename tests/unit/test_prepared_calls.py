@@ -406,3 +406,60 @@ def test_prepare_takes_a_repeatable_executor_and_a_stream(device, stream):
             prepared._prepare(*arguments)
     with pytest.raises(AttributeError, match="_execute"):
         prepared.execute(stream)
+
+
+# ---- a call of another thread in between --------------------------------------------------------
+
+
+class Preempted:
+    """Runs something in another thread as soon as one call is executed, before it is prepared."""
+
+    def __init__(self, monkeypatch, owner, name, other):
+        real = getattr(owner, name)
+
+        def execute(*arguments):
+            answer = real(*arguments)
+            monkeypatch.setattr(owner, name, real)
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(other).result(PATIENCE_S)
+            return answer
+
+        monkeypatch.setattr(owner, name, execute)
+
+
+def test_a_call_in_between_is_not_what_is_repeated(monkeypatch):
+    bench = Bench(monkeypatch, 1)
+    first, second = bench.args, {SRC: bench.memory().write(VALUES[::-1]), DST: bench.memory()}
+    other = onednn.stream(bench.engine)
+    Preempted(monkeypatch, calls, "execute", lambda: bench.softmax.execute(other, second))
+    bench.run(first)
+    other.wait()
+    bench.run(second)
+    for args in (first, second):
+        args[DST].write(np.zeros_like(VALUES))
+    bench.run(first)
+    np.testing.assert_allclose(bench.result(first[DST]), softmax(VALUES), rtol=1e-5)
+    assert not second[DST].numpy().any()
+
+
+def test_a_partition_called_in_between_is_not_what_is_repeated(monkeypatch):
+    bench = graph.Bench()
+    (part,) = graph.Chain(dims=(2, 3)).partitions()
+    compiled = bench.compiled(part)
+    (given,), (made,) = part.get_input_ports(), part.get_output_ports()
+    values = [np.arange(6, dtype=np.float32).reshape(2, 3) * k for k in (1, 2)]
+    sources = [bench.tensor(compiled, given.id, one) for one in values]
+    results = [bench.tensor(compiled, made.id) for _ in values]
+    other = onednn_graph.stream(bench.engine)
+    Preempted(
+        monkeypatch, calls, "execute",
+        lambda: compiled.execute(other, [sources[1]], [results[1]]),
+    )  # fmt: skip
+    inputs, outputs = [sources[0]], [results[0]]
+    bench.run(compiled, inputs, outputs)
+    other.wait()
+    for one in results:
+        one.write(np.zeros((2, 3)))
+    (found,) = bench.run(compiled, inputs, outputs)
+    np.testing.assert_allclose(found, softmax(values[0]), rtol=1e-5)
+    assert not results[1].numpy().any()

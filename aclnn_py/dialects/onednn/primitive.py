@@ -146,15 +146,23 @@ class primitive(calls.Prepared):
             raise translation(self._function, error) from error
         if code:
             self._refused(code)
-        self.let_repeat(self, (stream, args))
+        self._let_repeat(bound, self, (stream, args))
 
-    def let_repeat(self, other: calls.Prepared, call: tuple[object, ...]) -> None:
-        """Let `other` repeat what was executed last while it is called with the objects of `call`.
+    def let_repeat(
+        self, args: Mapping[int, memory], other: calls.Prepared, call: tuple[object, ...]
+    ) -> None:
+        """Let `other` repeat an execution with `args` while it is called as in `call`.
 
-        Nothing happens where each call needs a scratchpad of its own, or cannot be repeated.
+        Nothing happens where each call needs a scratchpad of its own, or cannot be repeated, or
+        where another thread has executed with other arguments since.
         """
         bound = self._bound
-        if bound is None or (bound.workspace_bytes and not self._in_user_mode):
+        if bound is not None and bound.args == args:
+            self._let_repeat(bound, other, call)
+
+    def _let_repeat(self, bound: _Binding, other: calls.Prepared, call: tuple[object, ...]) -> None:
+        # Not self._bound, which may be another thread's by now.
+        if not bound.repeatable or (bound.workspace_bytes and not self._in_user_mode):
             return
         size = bound.workspace_bytes
         workspace = int(self._workspace(size, bound.args) or 0) if size else 0

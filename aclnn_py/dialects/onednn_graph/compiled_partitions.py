@@ -193,7 +193,7 @@ class compiled_partition(calls.Prepared):
         runner.execute(stream, last.args)
         if type(inputs) in _SEQUENCES and type(outputs) in _SEQUENCES:
             given = (stream, inputs, outputs, scratchpad)
-            runner.let_repeat(self, given if scratchpad is not None else given[:-1])
+            runner.let_repeat(last.args, self, given if scratchpad is not None else given[:-1])
 
     _execute.__qualname__ = "compiled_partition.execute"  # what a TypeError names
 
