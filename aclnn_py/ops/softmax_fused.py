@@ -54,6 +54,7 @@ _OPERAND_DTYPES: Final = ("FLOAT", "BF16", "FLOAT16", "INT8", "UINT8", "INT32", 
 _CONDITION_DTYPES: Final = ("INT8", "UINT8", "BOOL", "INT32")
 _MOST_DIMS: Final = 12
 _FLOAT: Final = by_name["FLOAT"]
+_DOUBLE: Final = by_name["DOUBLE"]
 _AXIS: Final = AttrParam(name="axis", doc="axis of the sums; -r to r - 1, r = rank")
 
 
@@ -70,7 +71,7 @@ def _tensors(extras: Extras) -> list[TensorParam]:
     one = "one element"
     found = [
         _input("src", _FORWARD_DTYPES, "any shape, rank <= 12"),
-        _output("dst", _FORWARD_DTYPES, "shape of src, any pairing of dtypes but DOUBLE's own"),
+        _output("dst", _FORWARD_DTYPES, "shape of src, any pairing of dtypes"),
     ]
     if extras.src_scale:
         found.append(_input("src_scale", ("FLOAT",), f"{one}; multiplies the softmax value"))
@@ -132,7 +133,8 @@ def forward_spec(extras: Extras) -> OpSpec:
         recipe=partial(_forward, extras),
         bound="float32: 1.2e-6 (log: 6e-6) relative or 1.2e-7 absolute before post operations",
         notes=(
-            "Computes in float32 (DOUBLE to DOUBLE: the softmax in float64) and rounds once.",
+            "Computes in float32 and rounds once.",
+            "From or to DOUBLE the softmax is in float64, and what follows it in float32.",
             "To INT8 and UINT8: clamp, then nearest even; NaN gives 0.",
         ),
         source="oneDNN 3.14, softmax primitive and its attributes",
@@ -220,10 +222,9 @@ def _check_double(recipe: Recipe, extras: Extras) -> bool:
     source, target = recipe.desc("src").dtype.name, recipe.desc("dst").dtype.name
     if "DOUBLE" not in (source, target):
         return False
-    if source != target:
-        _refuse(recipe, "dst", "pairs DOUBLE with another dtype", target, source)
     if extras.stats or extras.zero_rows == "zero":
-        _refuse(recipe, "src", "is DOUBLE", source, "FLOAT, BF16 or FLOAT16 with stats, zero rows")
+        name, got = ("src", source) if source == "DOUBLE" else ("dst", target)
+        _refuse(recipe, name, "is DOUBLE", got, "FLOAT, BF16 or FLOAT16 with stats, zero rows")
     return True
 
 
@@ -310,8 +311,10 @@ def _forward(extras: Extras, recipe: Recipe) -> None:
     if plain or double:
         log = extras.algorithm == "log_softmax"
         reference = log_softmax_reference if log else softmax_reference
+        if double and src.dtype is not _DOUBLE:
+            x = _launch(recipe, extras, x, (), [], into=_DOUBLE)
         x = recipe.kernel(extras.algorithm, (x,), geometry, reference=reference, leading=axis)
-        if operations:
+        if operations or x.dtype is not dst.dtype:
             x = _launch(recipe, extras, x, (), operations)
     else:
         x = _launch(recipe, extras, x, geometry, operations, dst.dtype if rounds else None)
@@ -335,12 +338,13 @@ def _launch(
     geometry: tuple[int, ...],
     operations: list[Operation],
     round_to: DType | None = None,
+    into: DType | None = None,
 ) -> Value:
     """softmax_fused (post_ops where there is no geometry), then post_ops for what is left over."""
-    shape, target = x.shape, recipe.desc("dst").dtype
+    shape, target = x.shape, into or recipe.desc("dst").dtype
     parts = launches(operations)
     for number, part in enumerate(parts):
-        into = target if number == len(parts) - 1 else _FLOAT
+        to = target if number == len(parts) - 1 else _FLOAT
         fused = geometry if number == 0 else ()
         reference = FusedReference(
             geometry=fused,
@@ -348,7 +352,7 @@ def _launch(
             algorithm=extras.algorithm,
             zero_rows=extras.zero_rows == "zero",
             round_to=round_to,
-            target=into,
+            target=to,
             operations=tuple(
                 [(op.name, op.alpha, op.beta, len(op.operands)) for op in part.operations]
             ),
@@ -357,9 +361,9 @@ def _launch(
         x = recipe.kernel(
             "softmax_fused" if fused else "post_ops",
             (x, *part.operands),
-            (*head, *part.program(shape, x.dtype, into)),
+            (*head, *part.program(shape, x.dtype, to)),
             reference=reference,
-            dtype=into,
+            dtype=to,
         )
     return x
 

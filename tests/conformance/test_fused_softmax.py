@@ -296,3 +296,21 @@ def test_same_bits_for_any_number_of_threads(device, stream, dtype, algorithm):
             assert len(seen) == 1, shape
     finally:
         lib.aclpy_set_thread_count(before)
+
+
+@pytest.mark.parametrize(
+    ("source_type", "target"),
+    [("float32", "float64"), ("float64", "float32"), ("int8", "float64"), ("bfloat16", "float64"),
+     ("float64", "float16"), ("float64", "uint8")],
+)  # fmt: skip
+@pytest.mark.parametrize("axis", [0, 1])
+def test_one_double_is_enough_for_doubles(device, stream, isa, source_type, target, axis):
+    kind = ml_dtypes.bfloat16 if source_type == "bfloat16" else source_type
+    x = (np.random.default_rng(2).normal(size=(20, 70)) * 3).astype(kind)
+    got = forward(device, stream, Extras(), x, target, axis)["dst"]
+    want = exact(x.astype(np.float64), axis)
+    if target == "uint8":
+        np.testing.assert_array_equal(got, np.rint(want))
+    else:
+        limit = {"float64": 2e-15, "float32": 6e-8, "float16": 5e-4}[target]
+        np.testing.assert_allclose(got.astype(np.float64), want, rtol=limit, atol=3e-8)

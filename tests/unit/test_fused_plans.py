@@ -50,6 +50,15 @@ def test_a_mask_output_is_written_where_the_user_keeps_it():
     assert made.workspace_bytes == 0
 
 
+def test_one_double_makes_the_softmax_double():
+    for source, target, kernels in (
+        ("float32", "float64", ["post_ops", "softmax"]),
+        ("float64", "float32", ["softmax", "post_ops"]),
+    ):
+        made = plan(Extras(), desc((4, 9), source), desc((4, 9), target))
+        assert [step.kernel for step in made.steps] == kernels
+
+
 ADD = Extras(post_ops=(Binary("add"),))
 
 
@@ -58,9 +67,8 @@ ADD = Extras(post_ops=(Binary("add"),))
     [
         (Extras(), [desc((4, 9)), desc((4, 8))], "dst"),
         (Extras(), [desc((4, 9)), desc((4, 9), "int32")], "dst"),
-        (Extras(), [desc((4, 9), "float64"), desc((4, 9))], "dst"),
-        (Extras(), [desc((4, 9)), desc((4, 9), "float64")], "dst"),
         (Extras(zero_rows="zero"), [desc((4, 9), "float64")] * 2, "src"),
+        (Extras(zero_rows="zero"), [desc((4, 9)), desc((4, 9), "float64")], "dst"),
         (Extras(src_scale=True), [desc((4, 9)), desc((4, 9)), desc((2,))], "src_scale"),
         (Extras(dst_scale=True), [desc((4, 9)), desc((4, 9)), desc((1,), "float16")], "dst_scale"),
         (ADD, [desc((4, 9)), desc((4, 9)), desc((9,))], "post_op_0_src1"),

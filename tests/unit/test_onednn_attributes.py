@@ -246,6 +246,15 @@ def test_binary_is_taken(bench, alg):
     assert pd.query_md(base | dnnl.DNNL_ARG_SRC_2) == (third or [dnnl.memory_desc()])[0]
 
 
+def test_section_1_6_constants_are_float32():
+    """Rules hold for the numbers that a kernel takes."""
+    ops = dnnl.post_ops()
+    ops.append_eltwise(ALG.eltwise_clip, 0.1000000001, 0.1)
+    ops.append_eltwise(ALG.eltwise_relu_use_dst_for_bwd, -1e-50)
+    ops.append_eltwise(ALG.eltwise_linear, float("inf"), 3.4028235e38)
+    assert len(ops) == 3
+
+
 ILLEGAL = [
     ("append_eltwise", ALG.eltwise_clip, 1.0, 0.5),
     ("append_eltwise", ALG.eltwise_clip_v2, 1.0, 0.5),
@@ -253,6 +262,9 @@ ILLEGAL = [
     ("append_eltwise", ALG.eltwise_relu_use_dst_for_bwd, -0.5),
     ("append_eltwise", ALG.eltwise_elu_use_dst_for_bwd, -0.5),
     ("append_eltwise", ALG.eltwise_soft_relu, 0.0),
+    ("append_eltwise", ALG.eltwise_soft_relu, 1e-50),  # 0 as float32
+    ("append_eltwise", ALG.eltwise_linear, 1e39),
+    ("append_eltwise", ALG.eltwise_clip, 0.0, 1e40),
     ("append_eltwise", ALG.eltwise_linear, float("nan")),
     ("append_eltwise", ALG.eltwise_linear, "1"),
     ("append_eltwise", ALG.eltwise_linear, None),

@@ -287,6 +287,24 @@ def test_partial_overlaps(bench):
     refuses(bench, primitive, args, "args")
 
 
+@pytest.mark.parametrize(("shift", "apart"), [(20, True), (4, False), (36, False), (40, False)])
+def test_rows_between_rows(bench, shift, apart):
+    """Layouts whose ranges overlap and whose elements do not: no element is shared."""
+    memory = bench.engine.device.malloc(200)
+    desc = dnnl.memory_desc((2, 5), dnnl.data_type.f32, (10, 1))
+    src = dnnl.memory(desc, bench.engine, memory.ptr).write(np.arange(10).reshape(2, 5))
+    dst = dnnl.memory(desc, bench.engine, memory.ptr + shift)
+    primitive = dnnl.softmax_forward(bench.forward_pd(desc, desc, 1))
+    if not apart:
+        refuses(bench, primitive, {SRC: src, DST: dst}, "args")
+        return
+    primitive.execute(bench.stream, {SRC: src, DST: dst})
+    bench.stream.wait()
+    powers = np.exp(np.arange(5.0) - 4)
+    np.testing.assert_allclose(dst.numpy(), np.tile(powers / powers.sum(), (2, 1)), rtol=1e-6)
+    np.testing.assert_array_equal(src.numpy(), np.arange(10).reshape(2, 5))
+
+
 @pytest.mark.parametrize("index", [4096 | SRC, 511, 32768 | 2, 65536 | 2, 65536 | 3])
 def test_outputs_overlap_no_other_input(bench, everything, index):
     desc = everything.args[index].desc

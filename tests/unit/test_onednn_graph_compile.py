@@ -117,6 +117,17 @@ def test_broadcasting_of_operands(bench, dims, rule, fine):
         bench.compiled(part, inputs)
 
 
+@pytest.mark.parametrize(("dims", "operand", "fused"), [((3, 4), (1, 4), 2), ((1, 4), (3, 4), 1)])
+def test_a_chain_has_the_shape_of_its_input(bench, dims, operand, fused):
+    """Results of unknown shape: an operand that enlarges them ends the chain."""
+    found = partitions(
+        op(0, "SoftMax", [lt(0, "f32", dims)], [lt(1)]),
+        op(1, "Add", [lt(1), lt(2, "f32", operand)], [lt(3)]),
+    )
+    assert len(found[0].get_ops()) == fused
+    bench.compiled(found[0])
+
+
 def test_scales_for_each_channel(bench):
     for count, fine in ((4, True), (5, False)):
         chain = Chain(dims=SHAPE)

@@ -290,3 +290,35 @@ def test_a_graph_keeps_what_was_added():
 def test_what_is_no_operator():
     with refused("invalid_arguments", "op"):
         graph_of(KIND.SoftMax)
+
+
+# ---- constants of functions ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "wanted"),
+    [
+        ("Clamp", {"min": 1.0, "max": 0.0}, "invalid_graph_op"),
+        ("Clamp", {"min": 1.0, "max": 1.0}, "success"),
+        ("Clamp", {"min": 0.0, "max": float("inf")}, "success"),
+        ("SoftPlus", {"beta": 0.0}, "invalid_graph_op"),
+        ("SoftPlus", {"beta": 1e-60}, "invalid_graph_op"),  # 0 as float32
+        ("SoftPlus", {"beta": -1.0}, "success"),
+        ("SoftPlus", {}, "success"),
+    ],
+)
+def test_section_1_6_rules_of_constants_hold_in_graphs(kind, attributes, wanted):
+    one = op(0, kind, [lt(0, "f32", SHAPE)], [lt(9, "f32", SHAPE)], **attributes)
+    assert added(one) == wanted
+
+
+@pytest.mark.parametrize(("scale", "wanted"), [(1e-60, "invalid_graph_op"), (1e-30, "success")])
+def test_scales_are_float32(scale, wanted):
+    one = op(0, "Quantize", [lt(0, "f32", SHAPE)], [lt(9, "u8", SHAPE)], scales=[scale])
+    assert added(one) == wanted
+
+
+@pytest.mark.parametrize(("name", "value"), [("alpha", 1e300), ("max", -1e39), ("scales", [1e60])])
+def test_numbers_beyond_float32_are_no_attributes(name, value):
+    with refused("invalid_arguments"):
+        dnnl.op(0, dnnl.op.kind.ReLU, [], []).set_attr(ATTR[name], value)

@@ -181,6 +181,15 @@ def test_memory_without_data(bench):
         (lambda e: dnnl.memory(md((2,)), e, -1), "handle"),
         (lambda e: dnnl.memory(md((2,)), e).write(np.ones(3)), "values"),
         (lambda e: dnnl.memory(md((2,)), e).write("text"), "values"),
+        (lambda e: dnnl.memory(md((2, 2)), e).write([[1], [1, 2]]), "values"),
+        (lambda e: dnnl.memory(md((2,)), e).write([1j, 0]), "values"),
+        (lambda e: dnnl.memory(md((2,), "s8"), e).write([0, 300]), "values"),
+        (lambda e: dnnl.memory(md((2,), "u8"), e).write([-1, 0]), "values"),
+        (lambda e: dnnl.memory(md((2,), "s32"), e).write([0.5, 0]), "values"),
+        (lambda e: dnnl.memory(md((2,), "s32"), e).write([np.nan, 0]), "values"),
+        (lambda e: host_scalar("s32", 2**40), "value"),
+        (lambda e: host_scalar("s64", 1.5), "value"),
+        (lambda e: host_scalar("f32", 1).set_data_handle(e.device.malloc(4)), "handle"),
         (lambda e: dnnl.memory.host_scalar(md((1,)), 1), "desc"),
         (lambda e: dnnl.memory.host_scalar(dnnl.memory_desc.host_scalar(F32), "x"), "value"),
     ],
@@ -188,6 +197,29 @@ def test_memory_without_data(bench):
 def test_memory_refuses(bench, make, argument):
     with refused("invalid_arguments", argument):
         make(bench.engine)
+
+
+def host_scalar(dtype, value):
+    return dnnl.memory.host_scalar(dnnl.memory_desc.host_scalar(dnnl.data_type[dtype]), value)
+
+
+def test_memory_that_is_gone_where_something_else_lies_now(bench):
+    desc, device = md((64, 64)), bench.engine.device
+    for _ in range(30):
+        buffer = device.malloc(desc.get_size())
+        gone = dnnl.memory(desc, bench.engine, buffer)
+        address = buffer.ptr
+        buffer.close()
+        other = dnnl.memory(desc, bench.engine, device.malloc(desc.get_size()))
+        if other.get_data_handle() == address:
+            break
+    else:
+        pytest.skip("no address was given twice")
+    other.write(np.full((64, 64), 5))
+    for use in (gone.numpy, lambda: gone.write(np.zeros((64, 64)))):
+        with refused("invalid_arguments", "handle"):
+            use()
+    assert (other.numpy() == 5).all()
 
 
 def test_memory_that_is_gone(bench):

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import numpy as np
 
 from aclnn_py.dialects.onednn.descriptors import memory_desc
 from aclnn_py.dialects.onednn.engines import engine, stream
@@ -28,6 +30,7 @@ __all__ = ["check_arguments", "check_stream"]
 
 # Output on input: the pairs that oneDNN offers, where both have one descriptor.
 _IN_PLACE: Final = frozenset({(DNNL_ARG_DST, DNNL_ARG_SRC), (DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST)})
+_MOST_WORK: Final = 10_000
 
 
 def check_stream(function: str, value: object, on: engine) -> None:
@@ -123,8 +126,36 @@ def _check_overlaps(function: str, ranges: list[tuple[Argument, int, int]]) -> N
             if other is output or not (low < end and start < high):
                 continue
             offered = (output.index, other.index) in _IN_PLACE
-            if not offered or start != low or other.desc != output.desc:
+            if offered and start == low and other.desc == output.desc:
+                continue
+            if _share(_elements(low, output.desc), _elements(start, other.desc)):
                 _overlap(function, output.name, other.name)
+
+
+class _Place:
+    """What NumPy asks of memory; nothing is read."""
+
+    def __init__(self, address: int, desc: memory_desc) -> None:
+        itemsize = desc.tensor_desc.dtype.itemsize
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (address, True),
+            "shape": desc.dims,
+            "strides": tuple([step * itemsize for step in desc.strides]),
+            "typestr": f"|V{itemsize}",
+        }
+
+
+def _elements(address: int, desc: memory_desc) -> np.ndarray[Any, Any]:
+    return np.asarray(_Place(address, desc))
+
+
+def _share(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    """Whether they have a byte in common: rows of one may lie between those of the other."""
+    try:
+        return bool(np.shares_memory(one, other, max_work=_MOST_WORK))  # type: ignore[arg-type]  # any number
+    except RuntimeError:  # NumPy's "too hard", said of layouts that nobody has for good reasons
+        return True
 
 
 def _overlap(function: str, written: str, other: str) -> NoReturn:

@@ -76,9 +76,7 @@ class memory:
         scalar.desc, scalar.engine, scalar.tensor = desc, None, None
         scalar._handle = None  # noqa: SLF001  # a second maker of the same class
         try:
-            scalar.value = cast(
-                "np.generic", np.asarray(value).astype(desc.row.numpy).reshape(())[()]
-            )
+            scalar.value = cast("np.generic", _elements(value, desc).reshape(())[()])
         except (TypeError, ValueError, OverflowError):
             refuse(
                 status.invalid_arguments,
@@ -87,7 +85,7 @@ class memory:
                 "is no number",
                 got=f"{type(value).__name__} {value!r}",
                 expected=f"one {desc.data_type.name}",
-                fix="pass a plain number",
+                fix="pass a plain number that the type has",
             )
         return scalar
 
@@ -103,6 +101,16 @@ class memory:
 
     def set_data_handle(self, handle: Buffer | int | None) -> None:
         """Put other memory behind this object; work that is queued keeps what it has."""
+        if self.value is not None:
+            refuse(
+                status.invalid_arguments,
+                "memory.set_data_handle",
+                "handle",
+                "is given to a host scalar",
+                got=repr(handle),
+                expected="memory of an engine; a host scalar is its value",
+                fix="make another one with memory.host_scalar(desc, value)",
+            )
         if isinstance(handle, Buffer):
             if handle.closed or handle.nbytes < self.desc.get_size():
                 _refuse_handle("memory.set_data_handle", handle, self.desc)
@@ -136,18 +144,20 @@ class memory:
 
     def write(self, values: ArrayLike) -> memory:
         """Set every element, given in logical order; gaps keep their bytes. Returns itself."""
+        array, shown = None, type(values).__name__
         try:
-            array = np.asarray(values).astype(self.desc.row.numpy)
-        except (TypeError, ValueError, OverflowError):
-            array = None
+            shown += f" of shape {np.shape(values)}"
+            array = _elements(values, self.desc)
+        except (TypeError, ValueError, OverflowError) as error:
+            shown += f": {error}"
         if array is None or array.shape != self.desc.dims:
             refuse(
                 status.invalid_arguments,
                 "memory.write",
                 "values",
                 "do not fit the descriptor",
-                got=f"{type(values).__name__} of shape {np.shape(values)}",
-                expected=f"numbers of shape {self.desc.dims}",
+                got=shown,
+                expected=f"numbers of shape {self.desc.dims} that {self.desc.data_type.name} has",
                 fix="pass the elements in logical order, whatever the layout",
             )
         if array.size:
@@ -156,12 +166,25 @@ class memory:
         return self
 
     def _tensor(self, function: str) -> Tensor:
-        if self.tensor is None:
-            _refuse_handle(function, None, self.desc)
+        closed = isinstance(self._handle, Buffer) and self._handle.closed
+        if self.tensor is None or closed:
+            _refuse_handle(function, self._handle, self.desc)
         return self.tensor
 
     def __repr__(self) -> str:
         return f"<memory {self.desc!r}>"
+
+
+def _elements(values: ArrayLike, desc: memory_desc) -> np.ndarray[Any, Any]:
+    """Values in the descriptor's type; ValueError for what an integer type does not have."""
+    given, wanted = np.asarray(values), np.dtype(desc.row.numpy)
+    if given.dtype.kind == "c":
+        raise ValueError("complex numbers")
+    with np.errstate(invalid="ignore", over="ignore"):
+        array = given.astype(wanted)
+    if wanted.kind in "iu" and given.dtype != wanted and not np.array_equal(array, given):
+        raise ValueError(f"numbers that {desc.data_type.name} does not have")
+    return array
 
 
 def _check_desc(desc: object) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -14,7 +15,9 @@ from aclnn_py.dialects.onednn.statuses import refuse, status
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Entry", "binary_entry", "eltwise_entry", "other_entry", "post_ops"]
+__all__ = [
+    "Entry", "binary_entry", "eltwise_entry", "eltwise_rule", "other_entry", "post_ops", "single",
+]  # fmt: skip
 
 _LIMIT: Final = 32
 
@@ -69,6 +72,24 @@ _RULES: Final[dict[algorithm, tuple[Callable[[float, float], bool], str]]] = {
 }
 
 
+def single(value: float) -> float:
+    """The nearest float32.
+
+    Raises
+    ------
+    OverflowError
+        For a finite number beyond its range.
+    """
+    rounded: float = struct.unpack("<f", struct.pack("<f", value))[0]
+    return rounded
+
+
+def eltwise_rule(kind: algorithm, alpha: float, beta: float) -> str:
+    """The rule that the constants of an elementwise function break, or an empty text."""
+    rule, text = _RULES.get(kind, (None, ""))
+    return text if rule is not None and not rule(alpha, beta) else ""
+
+
 class post_ops:
     """A sequence of up to 32 operations on a primitive's result, in order of application."""
 
@@ -87,15 +108,15 @@ class post_ops:
         function = "post_ops.append_eltwise"
         kind = _algorithm(function, alg, "eltwise_")
         first, second = _number(function, "alpha", alpha), _number(function, "beta", beta)
-        rule, text = _RULES.get(kind, (None, ""))
-        if rule is not None and not rule(first, second):
+        rule = eltwise_rule(kind, first, second)
+        if rule:
             refuse(
                 status.invalid_arguments,
                 function,
                 "alpha",
                 f"is illegal for {kind.name}",
                 got=f"alpha {first}, beta {second}",
-                expected=text,
+                expected=rule,
                 fix="correct alpha and beta",
             )
         self._append(function, eltwise_entry(kind, first, second))
@@ -195,8 +216,9 @@ def _algorithm(function: str, alg: algorithm | int, prefix: str) -> algorithm:
 
 
 def _number(function: str, argument: str, value: object) -> float:
+    """The float32 that a kernel takes for it."""
     try:
-        number = float(value)  # type: ignore[arg-type]  # asking is the test
+        number = single(float(value))  # type: ignore[arg-type]  # asking is the test
     except (TypeError, ValueError, OverflowError):
         number = None
     if number is None or isinstance(value, str) or math.isnan(number):
@@ -206,7 +228,7 @@ def _number(function: str, argument: str, value: object) -> float:
             argument,
             "is no constant",
             got=f"{type(value).__name__} {value!r}",
-            expected="a number known now (runtime values are refused)",
+            expected="a number of float32's range, known now (runtime values are refused)",
             fix=f"pass {argument} as a float",
         )
     return number

@@ -48,12 +48,14 @@ class _Cutter:
     def grow(self, softmax: op) -> None:
         """Take in what follows, as far as the chain goes."""
         group, end, fused = self.groups[softmax.id], softmax.outputs[0], 0
+        # All results of a chain have the shape of what goes in, whether or not they say so.
+        known = next((one for one in (end, softmax.inputs[0]) if one.is_shape_known), end)
         while len(self.consumers.get(end.id, [])) == 1:
             (after,) = self.consumers[end.id]
             if after.op_kind in (*UNARY, *BINARY):
                 if fused == MOST_FUSED or group[-1].op_kind is kind.TypeCast:
                     return
-                if not self._fits(after, end, group):
+                if not self._fits(after, end, group, known):
                     return
                 fused += 1
             elif after.op_kind is kind.TypeCast:
@@ -67,12 +69,12 @@ class _Cutter:
             if after.op_kind is kind.Quantize:
                 return
 
-    def _fits(self, after: op, end: logical_tensor, group: list[op]) -> bool:
+    def _fits(self, after: op, end: logical_tensor, group: list[op], known: logical_tensor) -> bool:
         kept = end.dtype is data_type.f32 and after.outputs[0].dtype is data_type.f32
         if after.op_kind in UNARY or not kept:
             return kept
         other = operand_of(after, end.id)
-        return other is not None and not _enlarges(end, other) and not self._waits(other, group)
+        return other is not None and not _enlarges(known, other) and not self._waits(other, group)
 
     def _waits(self, tensor: logical_tensor, group: list[op]) -> bool:
         """Whether a tensor can only be there after `group` has run."""

@@ -6,9 +6,11 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar, Final, NoReturn
 
 from aclnn_py.dialects.onednn.enums import member
+from aclnn_py.dialects.onednn.operations import single
 from aclnn_py.dialects.onednn.statuses import refuse, status
 from aclnn_py.dialects.onednn_graph.enums import attr as attr_type
 from aclnn_py.dialects.onednn_graph.enums import kind as kind_type
@@ -143,7 +145,7 @@ def _value(name: attr_type, value: object) -> tuple[Value, object]:
             "value",
             f"cannot be the attribute {name.name}",
             got=f"{type(value).__name__} {value!r}",
-            expected="bool, int (64 bits), finite float, str, or a sequence of int or of float",
+            expected="bool, int (64 bits), float (32 bits), str, or a sequence of int or of float",
             fix="for example set_attr(op.attr.axis, 1)",
         )
     if all(isinstance(item, int) for item in numbers):
@@ -162,7 +164,9 @@ def _number(value: object) -> int | float | None:
         return whole if whole in _INT64 else None
     is_float = isinstance(value, float) or getattr(value, "dtype", "") == "float32"
     number = float(value) if is_float else math.nan  # type: ignore[arg-type]  # asked above
-    return None if math.isnan(number) else number
+    with suppress(OverflowError):
+        return None if math.isnan(single(number)) else number
+    return None
 
 
 def _id(value: object) -> int:

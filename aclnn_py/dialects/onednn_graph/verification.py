@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
+from aclnn_py.dialects.onednn.enums import algorithm
+from aclnn_py.dialects.onednn.operations import eltwise_rule, single
 from aclnn_py.dialects.onednn.statuses import refuse, status
 from aclnn_py.dialects.onednn_graph.enums import attr, kind
 from aclnn_py.dialects.onednn_graph.schemas import SCHEMAS
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
 
 __all__ = ["verify"]
 
+# Functions whose constants keep to a rule, and the attributes that give these.
+_RULED: Final = {
+    kind.Clamp: (algorithm.eltwise_clip, (attr.min, attr.max)),
+    kind.SoftPlus: (algorithm.eltwise_soft_relu, (attr.beta,)),
+}
+_RULE_TEXTS: Final = {kind.Clamp: "max >= min", kind.SoftPlus: "beta other than 0"}
+
 
 def verify(one: op) -> None:
     """Refuse an operator that its schema does not allow.
@@ -25,7 +34,8 @@ def verify(one: op) -> None:
     ------
     OneDnnError
         invalid_graph_op, by the first check that fails: number of inputs, of outputs, element
-        types, attributes, combinations of types, what Quantize's scales must be.
+        types, attributes, combinations of types, what Quantize's scales, Clamp's bounds and
+        SoftPlus's beta must be.
     """
     schema = SCHEMAS.get(one.op_kind)
     if schema is None:
@@ -39,6 +49,8 @@ def verify(one: op) -> None:
     _check_pairing(one, schema)
     if one.op_kind is kind.Quantize:
         _check_quantize(one)
+    if one.op_kind in _RULED:
+        _check_rule(one)
 
 
 def _check_count(one: op, what: str, got: int, ports: tuple[Port, ...], optional: int) -> None:
@@ -96,7 +108,7 @@ def _check_quantize(one: op) -> None:
     per_tensor = one.get(attr.qtype) == "per_tensor"
     if not scales or (per_tensor and len(scales) != 1):
         _invalid(one, "scales", "have another number", str(len(scales)), "1 for per_tensor")
-    if not all(0 < abs(scale) < float("inf") for scale in scales):
+    if not all(0 < abs(single(scale)) < float("inf") for scale in scales):
         _invalid(one, "scales", "divide by nothing", str(scales), "finite numbers other than 0")
     if zps is None:
         return
@@ -105,6 +117,19 @@ def _check_quantize(one: op) -> None:
         _invalid(one, "zps", "have another number", str(len(zps)), f"{len(scales)}, as scales")
     if not all(abs(zp) < 2**24 for zp in zps):
         _invalid(one, "zps", "are too large", str(zps), "less than 2**24: exact in f32")
+
+
+def _check_rule(one: op) -> None:
+    """What the same function's constants must be in a primitive's post-operations."""
+    function, names = _RULED[one.op_kind]
+    constants = [one.get(name) for name in names]
+    numbers = [single(value) for value in constants if isinstance(value, float)]
+    rule = eltwise_rule(function, *numbers, *[0.0] * (2 - len(numbers)))
+    if rule:
+        shown = ", ".join(
+            f"{name.name} {value!r}" for name, value in zip(names, constants, strict=True)
+        )
+        _invalid(one, names[0].name, "breaks the function's rule", shown, _RULE_TEXTS[one.op_kind])
 
 
 def _invalid(one: op, argument: str, what: str, got: str, expected: str) -> NoReturn:
