@@ -31,6 +31,15 @@ try:
 except ImportError as missing:  # pragma: no cover  # the tests' environment has it
     raise ImportError("the ONNX backend needs onnx: pip install aclnn-py[onnx]") from missing
 
+from aclnn_py.dialects.onnx_inputs import (
+    Input,
+    checked_opset,
+    declared,
+    element_type,
+    node_arrays,
+    wrong_inputs,
+)  # fmt: skip
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -40,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["AclnnBackend", "AclnnRep"]
 
 _DOMAINS: Final = ("", "ai.onnx")
+_INVALID: Final = (onnx.checker.ValidationError, onnx.shape_inference.InferenceError)
 
 
 @dataclass(frozen=True)
@@ -60,40 +70,6 @@ class _Step:
         values[self.output] = _enqueue(device, stream, call)
 
 
-@dataclass(frozen=True)
-class _Input:
-    """What a model says of one of its inputs; ``None`` for a size that it leaves open."""
-
-    name: str
-    dtype: np.dtype[Any]
-    dims: tuple[int | None, ...] | None
-
-    def array(self, value: object) -> np.ndarray[Any, Any]:
-        """The value as an array; lists become the declared type, arrays must have it."""
-        array = np.asarray(value) if hasattr(value, "dtype") else np.asarray(value, self.dtype)
-        sizes = self.dims or ()
-        fits = self.dims is None or (
-            len(sizes) == array.ndim
-            and all(size in (None, got) for size, got in zip(sizes, array.shape, strict=True))
-        )
-        if array.dtype != self.dtype or not fits:
-            _wrong_inputs(
-                f"{self.name} of {array.dtype}, shape {list(array.shape)}",
-                [f"{self.name} of {self.dtype}" + ("" if fits else f", shape {list(sizes)}")],
-            )
-        return array
-
-
-def _declared(value: onnx.ValueInfoProto) -> _Input:
-    tensor = value.type.tensor_type
-    dims = None
-    if tensor.HasField("shape"):
-        dims = tuple(
-            one.dim_value if one.HasField("dim_value") else None for one in tensor.shape.dim
-        )
-    return _Input(value.name, helper.tensor_dtype_to_np_dtype(tensor.elem_type), dims)
-
-
 def _enqueue(device: Device, stream: Stream, call: Call) -> Tensor:
     result = device.empty(call.shape, call.tensors[0].dtype)
     door = operator(call.key)
@@ -109,12 +85,14 @@ class AclnnRep(BackendRep):
         self,
         steps: Sequence[_Step],
         constants: Mapping[str, np.ndarray[Any, Any]],
-        inputs: Sequence[_Input],
+        inputs: Sequence[Input],
         outputs: Sequence[str],
     ) -> None:
         self._steps = tuple(steps)
         self._constants = dict(constants)
-        self._inputs = {one.name: one for one in inputs}
+        self._known = {one.name: one for one in inputs}
+        # An initializer that is an input, too, is what that input is where it is not given.
+        self._inputs = [name for name in self._known if name not in self._constants]
         self._outputs = tuple(outputs)
 
     def run(self, inputs: Any, **_: Any) -> tuple[Any, ...]:
@@ -123,7 +101,8 @@ class AclnnRep(BackendRep):
         Parameters
         ----------
         inputs : sequence of array_like, dict of str to array_like, or one array
-            In the order of the model's inputs, or by name.
+            In the order of the model's inputs, or by name. Inputs that have an initializer are
+            given by name or not at all.
 
         Returns
         -------
@@ -141,7 +120,9 @@ class AclnnRep(BackendRep):
         given = self._named(inputs)
         with Device(0) as device, device.create_stream() as stream:
             values = {
-                name: _constant(device, stream, value) for name, value in self._constants.items()
+                name: _constant(device, stream, value)
+                for name, value in self._constants.items()
+                if name not in given
             }
             values |= {name: device.tensor(array) for name, array in given.items()}
             for step in self._steps:
@@ -153,25 +134,19 @@ class AclnnRep(BackendRep):
 
     def _named(self, inputs: Any) -> dict[str, np.ndarray[Any, Any]]:
         if isinstance(inputs, dict):
-            named = dict(inputs)
-        elif isinstance(inputs, np.ndarray):
-            named = dict(zip(self._inputs, [inputs], strict=False))
+            values = dict(inputs)
         else:
-            named = dict(zip(self._inputs, inputs, strict=False))
-            if len(inputs) > len(self._inputs):
-                _wrong_inputs(f"{len(inputs)} arrays", self._inputs)
-        if named.keys() != self._inputs.keys():
-            _wrong_inputs(", ".join(map(str, named)) or "none", self._inputs)
-        return {name: self._inputs[name].array(value) for name, value in named.items()}
-
-
-def _wrong_inputs(got: str, expected: Iterable[str]) -> NoReturn:
-    fix = "pass one array for each of the model's inputs"
-    text = refusal_text(
-        "run: argument 'inputs' is not what the model takes", got, ", ".join(expected), fix,
-        "ValidationError",
-    )  # fmt: skip
-    raise OnnxError(text, operator="run", argument="inputs", hint=fix)
+            try:
+                row = [inputs] if isinstance(inputs, np.ndarray) else list(inputs)
+            except TypeError:
+                wrong_inputs(f"{type(inputs).__name__} {inputs!r}", self._inputs)
+            if len(row) > len(self._inputs):
+                wrong_inputs(f"{len(row)} arrays", self._inputs)
+            values = dict(zip(self._inputs, row, strict=False))
+        if not set(self._inputs) <= values.keys() <= self._known.keys():
+            wrong_inputs(", ".join(map(str, values)) or "none", self._inputs)
+        sizes: dict[str, int] = {}
+        return {name: self._known[name].array(value, sizes) for name, value in values.items()}
 
 
 def _constant(device: Device, stream: Stream, value: np.ndarray[Any, Any]) -> Tensor:
@@ -186,13 +161,21 @@ class AclnnBackend(Backend):
     @classmethod
     def supports_device(cls, device: str) -> bool:
         """``"CPU"``, with or without a number, and nothing else."""
-        kind, _, number = device.partition(":")
-        return kind == "CPU" and number in ("", "0")
+        return isinstance(device, str) and device in ("CPU", "CPU:", "CPU:0")
 
     @classmethod
     def is_compatible(cls, model: onnx.ModelProto, device: str = "CPU", **_: Any) -> bool:
-        """Whether every node of the model, with its version and types, is implemented."""
-        return cls.supports_device(device) and not _unsupported(model)
+        """Whether `prepare` takes it: it is valid, and every node with its types implemented."""
+        if not cls.supports_device(device):
+            return False
+        try:
+            onnx.checker.check_model(model)
+            if _unsupported(model):
+                return False
+            onnx.checker.check_model(model, full_check=True)
+        except _INVALID:
+            return False
+        return True
 
     @classmethod
     def prepare(cls, model: onnx.ModelProto, device: str = "CPU", **_: Any) -> AclnnRep:
@@ -204,6 +187,9 @@ class AclnnBackend(Backend):
             ONNX's own "not supported", naming the first node that is not implemented.
         onnx.checker.ValidationError
             Where the model is not valid.
+        OnnxError
+            Where its types, shapes or axes contradict each other, in the words of ONNX's
+            inference.
         """
         onnx.checker.check_model(model)
         reason = _unsupported(model)
@@ -211,11 +197,15 @@ class AclnnBackend(Backend):
             reason = f"device {device!r}; expected 'CPU'"
         if reason:
             _not_supported(reason)
+        try:
+            onnx.checker.check_model(model, full_check=True)
+        except onnx.shape_inference.InferenceError as error:
+            raise _contradiction(str(error)) from error
         graph = model.graph
         constants = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
         steps = _steps(graph.node, _opset(model.opset_import), constants)
-        needed = [_declared(one) for one in graph.input if one.name not in constants]
-        return AclnnRep(steps, constants, needed, [one.name for one in graph.output])
+        inputs = [declared(one) for one in graph.input]
+        return AclnnRep(steps, constants, inputs, [one.name for one in graph.output])
 
     @classmethod
     def run_node(
@@ -223,7 +213,7 @@ class AclnnBackend(Backend):
         node: onnx.NodeProto,
         inputs: Any,
         device: str = "CPU",
-        outputs_info: Sequence[tuple[np.dtype[Any], tuple[int, ...]]] | None = None,  # noqa: ARG003  # ONNX's signature; results have the types they have
+        outputs_info: Sequence[tuple[np.dtype[Any], tuple[int, ...]]] | None = None,
         **options: Any,
     ) -> tuple[Any, ...]:
         """Run one node; ``opset_version`` selects its meaning, the newest one by default.
@@ -232,18 +222,26 @@ class AclnnBackend(Backend):
         ------
         BackendIsNotSupposedToImplementIt
             Where the node is not implemented.
+        onnx.checker.ValidationError
+            Where the node is not valid in this opset.
+        OnnxError
+            For another number of arrays than the node has inputs, and for an opset that is none.
         """
-        opset = int(options.get("opset_version", onnx.defs.onnx_opset_version()))
-        arrays = [np.asarray(value) for value in inputs]
-        names = [name for name in node.input if name]
-        types = {
-            name: helper.np_dtype_to_tensor_dtype(array.dtype)
-            for name, array in zip(names, arrays, strict=True)
-        }
+        opset = checked_opset(options)
+        arrays = node_arrays(node, inputs)
+        # Each input has its own name and its own array, whatever the node calls it.
+        alone = onnx.NodeProto()
+        alone.CopyFrom(node)
+        names = [f"{number}" if name else "" for number, name in enumerate(node.input)]
+        alone.input[:] = names
+        named = dict(zip([name for name in names if name], arrays, strict=True))
         graph = helper.make_graph(
-            [node],
+            [alone],
             "node",
-            [helper.make_tensor_value_info(name, types[name], None) for name in names],
+            [
+                helper.make_tensor_value_info(name, element_type(array), None)
+                for name, array in named.items()
+            ],
             [onnx.ValueInfoProto(name=name) for name in node.output],
         )
         opsets = [helper.make_opsetid(node.domain, opset)]
@@ -252,10 +250,23 @@ class AclnnBackend(Backend):
             reason = f"device {device!r}; expected 'CPU'"
         if reason:
             _not_supported(reason)
+        super().run_node(node, inputs, device, outputs_info, opset_version=opset)  # type: ignore[arg-type]  # its checks
         constants: dict[str, np.ndarray[Any, Any]] = {}
-        steps = _steps([node], opset, constants)
-        declared = [_declared(one) for one in graph.input]
-        return AclnnRep(steps, constants, declared, list(node.output)).run(arrays)
+        steps = _steps([alone], opset, constants)
+        takes = [declared(one) for one in graph.input]
+        return AclnnRep(steps, constants, takes, list(node.output)).run(named)
+
+
+def _contradiction(found: str) -> OnnxError:
+    fix = "correct the model"
+    kind = "TypeInferenceError" if "[TypeInferenceError]" in found else "ShapeInferenceError"
+    text = refusal_text(
+        "prepare: argument 'model' contradicts itself", found, "types and shapes that agree", fix,
+        kind,
+    )  # fmt: skip
+    error = OnnxError(text, operator="prepare", argument="model", hint=fix)
+    error.kind = kind
+    return error
 
 
 def _not_supported(reason: str) -> NoReturn:
@@ -278,7 +289,10 @@ def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
 
 
 def _version(op_type: str, opset: int) -> int:
-    return int(onnx.defs.get_schema(op_type, opset, "").since_version)
+    try:
+        return int(onnx.defs.get_schema(op_type, opset, "").since_version)
+    except onnx.defs.SchemaError:  # an opset that is none
+        return 0
 
 
 def _steps(
@@ -319,6 +333,9 @@ def _unsupported(model: onnx.ModelProto) -> str:
         reason = _unsupported_node(node, opset, types)
         if reason:
             return reason
+    unnamed = [name for name, dtype in types.items() if not dtype]
+    if unnamed:
+        return f"{unnamed[0]!r}, of an element type unknown here"
     produced = {name for node in graph.node for name in node.output} | types.keys()
     missing = [one.name for one in graph.output if one.name not in produced]
     return f"output {missing[0]!r}, which nothing produces" if missing else ""

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import operator
 from enum import IntEnum
+
+import numpy as np
 
 from aclnn_runtime import AclError
 
-__all__ = ["OnnxError", "OrtError", "OrtStatus", "refusal_text"]
+__all__ = ["OnnxError", "OrtError", "OrtStatus", "refusal_text", "whole_number"]
 
 
 class OrtStatus(IntEnum):
@@ -60,3 +63,13 @@ class OnnxError(AclError):
 def refusal_text(first: str, got: str, expected: str, fix: str, label: str) -> str:
     """The text of a refusal: what, got, expected, fix, and the status that it ends with."""
     return f"{first}\n  got:      {got}\n  expected: {expected}\n  fix:      {fix}      [{label}]"
+
+
+def whole_number(value: object) -> int | None:
+    """The integer that a value is; None for what is none, truth values among them."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]  # asking is the test
+    except TypeError:
+        return None

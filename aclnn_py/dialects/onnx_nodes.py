@@ -74,7 +74,9 @@ def element_types(op_type: str, version: int) -> tuple[str, ...]:
 
 
 def constant_value(attributes: Attributes) -> np.ndarray[Any, Any] | None:
-    """The value of a Constant node; ``None`` for text and sparse ones."""
+    """The value of a Constant node; ``None`` for text and sparse ones, and for none or several."""
+    if len(attributes) != 1:
+        return None
     kinds = {
         "value": None,
         "value_float": np.float32,
@@ -127,6 +129,8 @@ def _reduce(op_type: str, axes_input_since: int) -> Callable[..., Call]:
         rank = len(x.shape)
         if version >= axes_input_since:
             given = inputs[1] if len(inputs) > 1 else None
+            if given is not None and given.dtype != np.int64:
+                _refuse(op_type, "axes", "are no INT64", str(given.dtype))
             # Waits for the work that makes the axes; they decide the shape of the result.
             axes = None if given is None else [int(axis) for axis in given.numpy().ravel()]
         else:

@@ -18,15 +18,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-import numpy as np
-
 from aclnn_py.core.device import Device
 from aclnn_py.core.tensor import Tensor
-from aclnn_py.dialects.onnx_errors import OnnxError, refusal_text
+from aclnn_py.dialects.onnx_errors import OnnxError, refusal_text, whole_number
 from aclnn_py.twophase import Executor, dialect_operators, explain, operator
 from aclnn_runtime import AclnnError
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import ArrayLike
 
     from aclnn_py.core.desc import TensorDesc
@@ -186,13 +185,13 @@ def normalised_axis(op_type: str, axis: object, rank: int, *, most: int) -> int:
     OnnxError
         Where it is no integer from -rank to `most`.
     """
-    if not hasattr(axis, "__index__") or isinstance(axis, (bool, np.bool_)):
+    number = whole_number(axis)
+    if number is None:
         _refuse(
             op_type, "ValidationError", "axis", "is no integer",
             got=f"{type(axis).__name__} {axis!r}", expected="an attribute of type INT",
             fix="pass axis as a plain int",
         )  # fmt: skip
-    number = int(axis.__index__())
     if not -rank <= number <= most:
         _refuse(
             op_type, "ShapeInferenceError", "axis", "is out of range",
@@ -237,11 +236,12 @@ def of_opset(op_type: str, opset: int) -> SoftmaxOperator:
     OnnxError
         Of kind ValidationError, for another operator or an opset below 1.
     """
-    versions = [version for name, version in OPERATORS if name == op_type and version <= opset]
+    number = whole_number(opset) or 0
+    versions = [version for name, version in OPERATORS if name == op_type and version <= number]
     if not versions:
         _refuse(
             op_type, "ValidationError", "opset", "has no such operator",
-            got=f"{op_type} in opset {opset}", expected="Softmax or LogSoftmax, opset 1 or later",
+            got=f"{op_type} in opset {opset!r}", expected="Softmax or LogSoftmax, opset 1 or later",
             fix="choose one of these",
         )  # fmt: skip
     return OPERATORS[op_type, max(versions)]
@@ -275,7 +275,10 @@ def run(
     """
     row = of_opset(op_type, opset)
     with Device(0) as device, device.create_stream() as stream:
-        x = device.tensor(input)
+        try:
+            x = device.tensor(input)
+        except AclnnError as error:
+            raise _translated(error) from error
         y = device.empty(x.shape, x.dtype)
         size, executor = row.get_workspace_size(x, y, axis)
         row.execute(device.malloc(size) if size else None, size, executor, stream)

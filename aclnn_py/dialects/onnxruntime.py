@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Final
 from aclnn_py.core.device import Device
 from aclnn_py.dialects.onnx_errors import OrtError, OrtStatus, refusal_text
 from aclnn_py.dialects.onnxruntime_calls import functions
-from aclnn_py.dialects.onnxruntime_grad import CPU, PROVIDERS, GradOperator
+from aclnn_py.dialects.onnxruntime_grad import CPU, PROVIDERS, GradOperator, translated
+from aclnn_runtime import AclnnError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -88,7 +89,7 @@ def run(
     OrtError
         As in `GradOperator.get_workspace_size`; NOT_IMPLEMENTED for another `op_type`.
     """
-    if op_type not in OPERATORS:
+    if not isinstance(op_type, str) or op_type not in OPERATORS:
         text = refusal_text(
             f"{op_type}: argument 'op_type' is no operator of this dialect",
             op_type, " | ".join(OPERATORS), "choose one of these",
@@ -100,11 +101,14 @@ def run(
         )  # fmt: skip
     row = OPERATORS[op_type]
     with Device(0) as device, device.create_stream() as stream:
-        gradient = device.tensor(dY)
-        saved = {
-            name: None if array is None else device.tensor(array)
-            for name, array in (("Y", Y), ("X", X))
-        }
+        try:
+            gradient = device.tensor(dY)
+            saved = {
+                name: None if array is None else device.tensor(array)
+                for name, array in (("Y", Y), ("X", X))
+            }
+        except AclnnError as error:
+            raise translated(error) from error
         result = device.empty(gradient.shape, gradient.dtype)
         size, executor = row.get_workspace_size(
             gradient, saved["Y"], result, axis, X=saved["X"], provider=provider, swap=swap

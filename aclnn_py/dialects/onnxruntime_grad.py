@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import numpy as np
 
+from aclnn_py.core.desc import TensorDesc
 from aclnn_py.core.tensor import Tensor
-from aclnn_py.dialects.onnx_errors import OrtError, OrtStatus, refusal_text
+from aclnn_py.dialects.onnx_errors import OrtError, OrtStatus, refusal_text, whole_number
 from aclnn_py.twophase import Executor, dialect_operators, explain, operator
 from aclnn_runtime import AclnnError
 
 if TYPE_CHECKING:
-    from aclnn_py.core.desc import TensorDesc
     from aclnn_py.core.spec import OpSpec
     from aclnn_runtime import Buffer, Stream
 
@@ -152,6 +152,13 @@ class GradOperator:
     ) -> str:
         """What phase 1 would decide about descriptions, as text; errors as there."""
         descs = [dY, Y, dX]
+        for name, desc in zip(("dY", self.saved, "dX"), descs, strict=True):
+            if not isinstance(desc, TensorDesc):
+                self._refuse(
+                    OrtStatus.ORT_INVALID_ARGUMENT, name, "is no description of a tensor",
+                    got=f"{type(desc).__name__} {desc!r}", expected="a TensorDesc",
+                    fix=f"pass the desc of the tensor {name}",
+                )  # fmt: skip
         text = explain(self.spec.key, descs, self._check(descs, axis, provider, swap=swap))
         if dY.dtype.name not in PROVIDERS[provider]:
             text += f"\n  {provider} has no {dY.dtype} kernel: it would run the function body"
@@ -175,6 +182,12 @@ class GradOperator:
     ) -> list[int]:
         """The refusals in ONNX Runtime's order; returns the attributes in the spec's order."""
         gradient, saved, result = descs
+        if not isinstance(swap, bool | np.bool_):
+            self._refuse(
+                OrtStatus.ORT_INVALID_ARGUMENT, "swap", "is no truth value",
+                got=f"{type(swap).__name__} {swap!r}", expected="True or False",
+                fix="leave swap out",
+            )  # fmt: skip
         self._check_types(descs, provider)
         for name, desc in ((self.saved, saved), ("dX", result)):
             if desc.shape != gradient.shape:
@@ -195,7 +208,7 @@ class GradOperator:
         return [number, int(swap)] if self.single_axis else [number]
 
     def _check_types(self, descs: list[TensorDesc], provider: str) -> None:
-        if provider not in PROVIDERS:
+        if not isinstance(provider, str) or provider not in PROVIDERS:
             self._refuse(
                 OrtStatus.ORT_INVALID_ARGUMENT, "provider", "is no execution provider known here",
                 got=repr(provider), expected=" | ".join(PROVIDERS), fix="choose one of these",
@@ -226,13 +239,13 @@ class GradOperator:
 
     def _check_axis(self, axis: object, desc: TensorDesc) -> int:
         rank = desc.rank
-        if not hasattr(axis, "__index__") or isinstance(axis, (bool, np.bool_)):
+        number = whole_number(axis)
+        if number is None:
             self._refuse(
                 OrtStatus.ORT_INVALID_GRAPH, "axis", "is no integer",
                 got=f"{type(axis).__name__} {axis!r}", expected="an attribute of type INT",
                 fix="pass axis as a plain int",
             )  # fmt: skip
-        number = int(axis.__index__())
         if not -rank <= number < rank:
             first = f"{self.op_type}: axis {number} is not in valid range [-{rank},{rank - 1}]"
             self._refuse(

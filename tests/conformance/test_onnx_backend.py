@@ -15,6 +15,7 @@ from onnx.backend.test.loader import load_model_tests
 from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 
 from aclnn_py.dialects.onnx_backend import AclnnBackend, AclnnRep
+from aclnn_py.dialects.onnx_errors import OnnxError
 
 # Section 4, the table of node tests: `example` is called `example_1` for LogSoftmax.
 SUFFIXES = [
@@ -160,7 +161,10 @@ def test_a_prepared_model_runs_again():
         np.testing.assert_allclose(prepared.run([x])[0], softmax(x, 1), rtol=1.2e-6)
 
 
-WRONG = [[], [X, X], {"z": X}, {"x": X, "z": X}, [X.T], [X[0]], [X + 0j]]
+WRONG = [
+    [], [X, X], {"z": X}, {"x": X, "z": X}, [X.T], [X[0]], [X + 0j], None, 5, ["a"],
+    [[[1], [1, 2]]],
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("inputs", WRONG)
@@ -213,6 +217,124 @@ def test_an_invalid_model_is_onnx_own_error():
 
 @pytest.mark.parametrize("axis", [2, -3])
 def test_section_4_axis_out_of_range(axis):
-    prepared = AclnnBackend.prepare(softmax_model(axis=axis))
-    with pytest.raises(RuntimeError, match=r"(?s)Softmax.*axis.*expected: from -2 to 1"):
-        prepared.run([X])
+    model = softmax_model(axis=axis)
+    assert not AclnnBackend.is_compatible(model)
+    with pytest.raises(OnnxError, match=r"(?s)Softmax.*axis.*\[-2 ?, 1\]") as caught:
+        AclnnBackend.prepare(model)
+    assert caught.value.kind == "ShapeInferenceError"
+
+
+# ---- models that contradict themselves, defaults, names of sizes --------------------------------
+
+
+def model_of(nodes, inputs, outputs, opset=13, initializers=()):
+    infos = [
+        [helper.make_tensor_value_info(*one) for one in (inputs, outputs)[k]] for k in range(2)
+    ]
+    graph = helper.make_graph(nodes, "graph", *infos, list(initializers))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+
+
+FLOAT, DOUBLE = TensorProto.FLOAT, TensorProto.DOUBLE
+SOFTMAX = helper.make_node("Softmax", ["x"], ["y"])
+SUB = helper.make_node("Sub", ["x", "w"], ["y"])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        model_of([SOFTMAX], [("x", FLOAT, [2, 3])], [("y", DOUBLE, [2, 3])]),
+        model_of([SOFTMAX], [("x", FLOAT, [2, 3])], [("y", FLOAT, [5, 5])]),
+        model_of([SUB], [("x", FLOAT, [2]), ("w", DOUBLE, [2])], [("y", FLOAT, [2])]),
+    ],
+)
+def test_types_and_shapes_agree(model):
+    assert not AclnnBackend.is_compatible(model)
+    with pytest.raises(OnnxError, match="contradicts itself"):
+        AclnnBackend.prepare(model)
+
+
+def test_a_model_of_no_opset_is_not_compatible():
+    model = model_of([SOFTMAX], [("x", FLOAT, [2, 3])], [("y", FLOAT, [2, 3])], opset=0)
+    assert not AclnnBackend.is_compatible(model)
+    assert not AclnnBackend.supports_device(None)
+
+
+def test_an_unused_input_of_an_unknown_type():
+    inputs = [("x", FLOAT, [2, 3]), ("unused", TensorProto.STRING, [1])]
+    model = model_of([SOFTMAX], inputs, [("y", FLOAT, [2, 3])])
+    assert not AclnnBackend.is_compatible(model)
+    with pytest.raises(BackendIsNotSupposedToImplementIt, match="unused"):
+        AclnnBackend.prepare(model)
+
+
+def test_an_initializer_that_is_an_input_is_its_default():
+    weight = helper.make_tensor("w", FLOAT, [3], [1.0, 2.0, 3.0])
+    takes = [("x", FLOAT, [3]), ("w", FLOAT, [3])]
+    prepared = AclnnBackend.prepare(
+        model_of([SUB], takes, [("y", FLOAT, [3])], initializers=[weight])
+    )
+    x = np.ones(3, np.float32)
+    np.testing.assert_array_equal(prepared.run([x])[0], [0, -1, -2])
+    np.testing.assert_array_equal(prepared.run({"x": x, "w": x})[0], [0, 0, 0])
+    np.testing.assert_array_equal(prepared.run([x])[0], [0, -1, -2])
+    with pytest.raises(OnnxError, match="inputs"):
+        prepared.run({"w": x})
+
+
+def test_one_name_is_one_size():
+    takes = [("x", FLOAT, ["N"]), ("w", FLOAT, ["N"])]
+    prepared = AclnnBackend.prepare(model_of([SUB], takes, [("y", FLOAT, ["N"])]))
+    x = np.ones(3, np.float32)
+    np.testing.assert_array_equal(prepared.run([x, x])[0], [0, 0, 0])
+    with pytest.raises(OnnxError, match="shape"):
+        prepared.run([x, x[:1]])
+
+
+# ---- single nodes -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("node", "inputs", "opset"),
+    [
+        (helper.make_node("ReduceSum", ["x"], ["y"], axes=[0]), 1, 13),
+        (helper.make_node("ReduceSum", ["x", "a"], ["y"]), 2, 11),
+        (helper.make_node("ReduceSum", ["x"], ["y"], axes=1), 1, 11),
+        (helper.make_node("ReduceSum", ["x"], ["y"], keepdims=0.5), 1, 13),
+    ],
+)
+def test_a_node_that_its_version_does_not_allow(node, inputs, opset):
+    given = [X, np.array([0])][:inputs]
+    with pytest.raises(onnx.checker.ValidationError):
+        AclnnBackend.run_node(node, given, opset_version=opset)
+
+
+def test_a_constant_has_one_value():
+    node = helper.make_node("Constant", [], ["c"], value_float=1.0, value_int=2)
+    with pytest.raises(BackendIsNotSupposedToImplementIt, match="Constant"):
+        AclnnBackend.run_node(node, [])
+
+
+def test_axes_are_integers():
+    node = helper.make_node("ReduceSum", ["x", "a"], ["y"])
+    with pytest.raises(OnnxError, match="axes"):
+        AclnnBackend.run_node(node, [X, np.array([0.5], np.float32)])
+
+
+def test_a_node_may_name_an_input_twice():
+    node = helper.make_node("Sub", ["x", "x"], ["y"])
+    np.testing.assert_array_equal(AclnnBackend.run_node(node, [X, X])[0], np.zeros_like(X))
+    for inputs in ([X], [X, X, X], None):
+        with pytest.raises(OnnxError, match="inputs"):
+            AclnnBackend.run_node(node, inputs)
+
+
+def test_a_node_takes_either_order_of_bytes():
+    (y,) = AclnnBackend.run_node(SOFTMAX, [X.astype(">f4")])
+    np.testing.assert_allclose(y, softmax(X, 1), rtol=1.2e-6)
+
+
+@pytest.mark.parametrize("opset", [0, -1, None, "a", 12.5, True, 10**6])
+def test_an_opset_that_is_none(opset):
+    with pytest.raises(OnnxError, match="opset_version"):
+        AclnnBackend.run_node(SOFTMAX, [X], opset_version=opset)

@@ -111,9 +111,20 @@ def test_section_4_version_1_does_not_validate(op_type):
         refused("ShapeInferenceError", "axis", op_type, X, axis, opset=1)
 
 
-@pytest.mark.parametrize("axis", [1.5, "0", True, None.__class__])
+@pytest.mark.parametrize("axis", [1.5, "0", True, None.__class__, np.array([1])])
 def test_axis_is_an_integer(axis):
     refused("ValidationError", "axis", "Softmax", X, axis)
+
+
+@pytest.mark.parametrize("opset", ["13", None, 12.5, True, 0])
+def test_opset_is_an_integer(opset):
+    refused("ValidationError", "opset", "Softmax", X, opset=opset)
+
+
+@pytest.mark.parametrize("value", [[["a"]], [[1], [1, 2]]])
+def test_what_is_no_array_of_numbers(value):
+    with pytest.raises(onnx_ops.OnnxError):
+        onnx_ops.run("Softmax", value)
 
 
 @pytest.mark.parametrize("version", [11, 13])

@@ -143,10 +143,35 @@ def test_section_3_rank_0_always_fails(op_type, axis):
     assert "rank 1" in text
 
 
-@pytest.mark.parametrize("axis", [1.0, "1", True, [1]])
+@pytest.mark.parametrize("axis", [1.0, "1", True, [1], np.array([1]), np.True_])
 def test_section_3_axis_is_an_integer(axis):
     g, y = problem("SoftmaxGrad")
     refused(OrtStatus.ORT_INVALID_GRAPH, "axis", "SoftmaxGrad", g, y, axis)
+
+
+@pytest.mark.parametrize("swap", ["x", None, 1])
+def test_swap_is_a_truth_value(swap):
+    g, y = problem("SoftmaxGrad_13")
+    refused(OrtStatus.ORT_INVALID_ARGUMENT, "swap", "SoftmaxGrad_13", g, y, swap=swap)
+
+
+@pytest.mark.parametrize("provider", [[], None, 5])
+def test_provider_is_a_name(provider):
+    g, y = problem("SoftmaxGrad")
+    refused(OrtStatus.ORT_INVALID_ARGUMENT, "provider", "SoftmaxGrad", g, y, provider=provider)
+
+
+@pytest.mark.parametrize("value", [[["a"]], np.zeros((1, 1), np.longdouble), [[1], [1, 2]]])
+def test_what_is_no_array_of_numbers(value):
+    one = np.ones((1, 1), np.float32)
+    with pytest.raises(ort.OrtError) as caught:
+        ort.run("SoftmaxGrad", value, one)
+    assert caught.value.status == OrtStatus.ORT_INVALID_ARGUMENT
+
+
+def test_explain_wants_descriptions():
+    with pytest.raises(ort.OrtError, match="is no description of a tensor"):
+        ort.OPERATORS["SoftmaxGrad"].explain(None, None, None)
 
 
 # ---- section 3: inputs --------------------------------------------------------------------------
