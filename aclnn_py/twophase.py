@@ -186,8 +186,15 @@ class Operator:
             stays usable.
         """
         function = self.spec.function
-        address = _uint64(function, "workspace", _address(function, workspace))
-        size = _uint64(function, "workspaceSize", workspace_size)
+        address = _uint64(
+            function,
+            "workspace",
+            _address(function, workspace),
+            "a Buffer, an address (an unsigned 64-bit integer), or None for none",
+        )
+        size = _uint64(
+            function, "workspaceSize", workspace_size, "an unsigned 64-bit integer, as phase 1 said"
+        )
         queue = self._check_objects(executor, stream)
         status = (
             lib.aclpy_execute(self.number, address, size, 0, queue)
@@ -406,7 +413,10 @@ def _plain(value: object) -> object:
     """NumPy integers and enumerations as int, so that equal values share a plan."""
     if type(value) is int or isinstance(value, float) or not hasattr(value, "__index__"):
         return value
-    return int(value.__index__())
+    try:
+        return index(value)
+    except TypeError:  # an array of several numbers, say, which the planner is about to refuse
+        return value
 
 
 def _address(function: str, workspace: Any) -> object:
@@ -419,13 +429,13 @@ def _address(function: str, workspace: Any) -> object:
     return workspace
 
 
-def _uint64(function: str, argument: str, value: Any) -> int:
+def _uint64(function: str, argument: str, value: Any, expected: str) -> int:
     try:
         number = None if isinstance(value, bool) else index(value)
     except TypeError:
         number = None
     if number is None or not 0 <= number < 2**64:
-        _refuse(function, argument, value, "an unsigned 64-bit integer, a Buffer or None for 0")
+        _refuse(function, argument, value, expected)
     return number
 
 

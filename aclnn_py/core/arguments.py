@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import operator
-from typing import NoReturn
+from contextlib import suppress
+from typing import Any, NoReturn
 
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
 
-__all__ = ["integer", "integers"]
+__all__ = ["integer", "integers", "memory", "sizes"]
 
 
 def integers(function: str, argument: str, values: object) -> tuple[int, ...]:
@@ -35,6 +36,19 @@ def integers(function: str, argument: str, values: object) -> tuple[int, ...]:
     return found
 
 
+def sizes(function: str, argument: str, values: object) -> tuple[int, ...]:
+    """A shape: a sequence of ``int64_t``, or one integer.
+
+    Raises
+    ------
+    AclnnError
+        161002 for anything else.
+    """
+    with suppress(TypeError):
+        values = (operator.index(values),)  # type: ignore[arg-type]  # asking is the test
+    return integers(function, argument, values)
+
+
 def integer(function: str, argument: str, value: object, bits: int = 64) -> int:
     """A signed integer of `bits` bits.
 
@@ -57,6 +71,32 @@ def integer(function: str, argument: str, value: object, bits: int = 64) -> int:
             f"pass {argument} as an int",
         )
     return found
+
+
+def memory(function: str, argument: str, data: object) -> Any:
+    """A Buffer or an address, as it is; ``None`` for none.
+
+    Raises
+    ------
+    AclnnError
+        161002 for anything else.
+    """
+    if data is None:
+        return None
+    try:
+        address = None if isinstance(data, bool) else operator.index(data)  # type: ignore[arg-type]  # asking is the test
+    except TypeError:
+        address = None
+    if address is None or not 0 <= address < 2**64:
+        _refuse(
+            function,
+            argument,
+            "is no memory",
+            data,
+            "a Buffer, an address (an unsigned 64-bit integer) or None",
+            f"pass {argument} as Device.malloc() or aclrtMalloc() gave it",
+        )
+    return data
 
 
 def _refuse(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from aclnn_py.core.dtype import DType, by_value
 from aclnn_py.core.fact import Fact
@@ -14,7 +14,10 @@ from aclnn_py.core.format import PRIVATE_FORMATS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["TensorDesc", "device_of_layout", "row_major_strides"]
+__all__ = ["MOST_BYTES", "TensorDesc", "device_of_layout", "row_major_strides"]
+
+#: No processor's address space is larger, and sums of a few such sizes fit 63 bits.
+MOST_BYTES: Final = 2**57
 
 
 def row_major_strides(shape: Sequence[int]) -> tuple[int, ...]:
@@ -80,7 +83,7 @@ class TensorDesc:
         facts["numel"] = facts["storage_numel"] = numel = prod(shape)
         facts["is_empty"] = numel == 0
         facts["is_contiguous"] = True
-        facts["is_plain"] = numel * max(dtype.itemsize, 1) < 2**63
+        facts["is_plain"] = numel * max(dtype.itemsize, 1) <= MOST_BYTES
         facts["extent"] = (0, numel)
 
     @Fact
@@ -127,7 +130,7 @@ class TensorDesc:
             return False
         if min((0, *self.shape, *self.storage_shape)) < 0:
             return False
-        return self.storage_numel * max(self.dtype.itemsize, 1) < 2**63
+        return self.storage_numel * max(self.dtype.itemsize, 1) <= MOST_BYTES
 
     @Fact
     def extent(self) -> tuple[int, int]:
@@ -149,12 +152,12 @@ class TensorDesc:
 
     @Fact
     def is_countable(self) -> bool:
-        """Whether no dimension is negative and no size in bytes passes 63 bits."""
+        """Whether no dimension is negative and no size in bytes passes MOST_BYTES."""
         if min((0, *self.shape, *self.storage_shape)) < 0:
             return False
         low, high = self.extent
         most = max(self.numel, self.storage_numel, abs(low), abs(high))
-        return most * max(self.dtype.itemsize, 1) < 2**63
+        return most * max(self.dtype.itemsize, 1) <= MOST_BYTES
 
     @property
     def is_permuted_dense(self) -> bool:

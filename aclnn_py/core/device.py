@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aclnn_native import lib
-from aclnn_py.core.arguments import integers
+from aclnn_py.core.arguments import sizes
 from aclnn_py.core.desc import TensorDesc
 from aclnn_py.core.dtype import DType, aclDataType, as_dtype
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
@@ -137,7 +137,7 @@ class Device(RuntimeDevice):
         return tensor
 
     def _allocate(self, function: str, shape: Sequence[int] | int, row: DType) -> Tensor:
-        dims = integers(function, "shape", (shape,) if isinstance(shape, int) else shape)
+        dims = sizes(function, "shape", shape)
         nbytes = row.nbytes(prod(dims))
         if any(size < 0 for size in dims) or nbytes >= 2**63:
             raise operator_error(

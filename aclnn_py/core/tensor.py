@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsInt
 import numpy as np
 
 from aclnn_native import calls, ffi, lib
-from aclnn_py.core.arguments import integer, integers
+from aclnn_py.core.arguments import integer, integers, memory
 from aclnn_py.core.desc import TensorDesc, device_of_layout, row_major_strides
 from aclnn_py.core.dlpack import export_dlpack
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
@@ -104,8 +104,15 @@ class Tensor(HandleNoun, calls.Tensor):
         return int(address[0])
 
     def set_data_ptr(self, address: Buffer | int | None) -> None:
-        """Point the storage elsewhere; also seen by executors, as the reference's 4.3 tells."""
-        raw = 0 if address is None else int(address)
+        """Point the storage elsewhere; also seen by executors, as the reference's 4.3 tells.
+
+        Raises
+        ------
+        AclnnError
+            161002 for what is no address.
+        """
+        data = memory("Tensor.set_data_ptr", "address", address)
+        raw = 0 if data is None else int(data)
         _check(lib.aclpy_tensor_set_address(self._handle, raw))
         self._buffer = address
         layout = ffi.new("uint64_t *")
@@ -183,6 +190,10 @@ class Tensor(HandleNoun, calls.Tensor):
         return np.array(self._host_view("Tensor.numpy"))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError(
+                "a Tensor becomes an array as a copy; for its own memory: np.from_dlpack(tensor)"
+            )
         found = self.numpy()
         return found if dtype is None else np.asarray(found, dtype)
 

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from aclnn_native import lib
-from aclnn_py.core.arguments import integer, integers
+from aclnn_py.core.arguments import integer, integers, memory
 from aclnn_py.core.desc import TensorDesc, row_major_strides
 from aclnn_py.core.dtype import aclDataType, as_dtype
 from aclnn_py.core.errors import PARAM_INVALID, PARAM_NULLPTR, operator_error
@@ -95,7 +94,7 @@ def aclCreateTensor(
     storage = dims if storageDims is None else integers(function, "storageDims", storageDims)
     start = integer(function, "offset", offset)
     number = integer(function, "format", format, bits=32)
-    data = _memory(function, "tensorData", tensorData)
+    data = memory(function, "tensorData", tensorData)
     desc = TensorDesc(dims, steps, start, storage, _dtype_number(dataType), number)
     return create_tensor(desc, data)
 
@@ -150,7 +149,7 @@ def aclGetRawTensorAddr(tensor: Tensor) -> int:
 
 def aclSetRawTensorAddr(tensor: Tensor, addr: Buffer | int | None) -> None:
     """Point the storage elsewhere; not between the phases. 161001 for a None tensor."""
-    address = _memory("aclSetRawTensorAddr", "addr", addr)
+    address = memory("aclSetRawTensorAddr", "addr", addr)
     _tensor("aclSetRawTensorAddr", "tensor", tensor).set_data_ptr(address)
 
 
@@ -256,7 +255,7 @@ def _set_address(
     if tensor is not None and not isinstance(tensor, Tensor):
         _invalid(function, "tensor", repr(tensor), "a Tensor")
     position = integer(function, "index", index)
-    address = _memory(function, "addr", addr)
+    address = memory(function, "addr", addr)
     status = lib.aclpy_executor_set_address(
         _executor_handle(function, executor),
         position % 2**64,
@@ -312,20 +311,6 @@ def _tensor(function: str, argument: str, tensor: Tensor | None) -> Tensor:
             fix="use it before it is destroyed, and destroy it once",
         )
     return tensor
-
-
-def _memory(function: str, argument: str, data: Buffer | int | None) -> Buffer | int | None:
-    if data is None:
-        return None
-    try:
-        address = operator.index(data)
-    except TypeError:
-        address = None
-    if address is None or isinstance(data, bool):
-        _invalid(function, argument, f"{type(data).__name__}", "a Buffer, an address or None")
-    if not 0 <= address < 2**64:
-        _invalid(function, argument, str(address), "an address")
-    return data
 
 
 def _dtype_number(value: aclDataType | DTypeLike | str) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from aclnn_py.core.desc import row_major_strides
 from aclnn_py.plan.pitch import at_pitches, spread
 from aclnn_py.plan.spaced import with_gaps
-from aclnn_py.plan.steps import WORKSPACE
+from aclnn_py.plan.steps import WORKSPACE, shares_elements
 from aclnn_py.plan.transposed import as_they_lie
 from aclnn_py.plan.workspace import Item, lay_out
 
@@ -172,9 +172,8 @@ def _within(steps: Sequence[Step], begin: int, end: int, launches: Launches) -> 
 
 
 def _chain(steps: Sequence[Step], first: int, end: int, launches: Launches) -> Chain | None:
-    cuts = [step.rows for step in steps[first:end]]
-    rows = [cut for cut in cuts if cut is not None]
-    if len(rows) < len(cuts) or any(cut.shape != rows[0].shape for cut in rows):
+    rows = _rows_in_any_order(steps[first:end])
+    if rows is None:
         return None
     inside = _inside(steps, first, end)
     if not inside or _workspace_is_written(steps[first:end], inside):
@@ -207,6 +206,17 @@ def _chain(steps: Sequence[Step], first: int, end: int, launches: Launches) -> C
         clashes=_clashes(steps[first:end]),
         steps=end - first,
     )
+
+
+def _rows_in_any_order(steps: Sequence[Step]) -> list[Rows] | None:
+    """How the steps are cut, where all go over one shape and the order of its rows is free."""
+    cuts = [step.rows for step in steps]
+    rows = [cut for cut in cuts if cut is not None]
+    if len(rows) < len(cuts) or any(cut.shape != rows[0].shape for cut in rows):
+        return None
+    # Of results that lie in one place the last one counts.
+    ordered = any(shares_elements(cut.shape, cut.places[-1].strides, 1) for cut in rows)
+    return None if ordered else rows
 
 
 def _inside(steps: Sequence[Step], first: int, end: int) -> frozenset[int]:
@@ -379,21 +389,22 @@ def _parts(
 
 def _clashes(steps: Sequence[Step]) -> tuple[Clash, ...]:
     """Every pair of tensor arguments of which one is written."""
-    touched: dict[tuple[int, int], Place] = {}
+    touched = []
     written = []
     for step in steps:
         assert step.rows is not None
-        for operand, place in zip((*step.reads, step.write), step.rows.places, strict=True):
+        *reads, write = zip((*step.reads, step.write), step.rows.places, strict=True)
+        for operand, place in (*reads, write):
             if operand.base != WORKSPACE:
-                touched[operand.base, len(touched)] = place
+                apart = not (place.shared or shares_elements(step.rows.shape, place.strides, 1))
+                touched.append((operand.base, place, apart, place is write[1]))
         if step.write.base != WORKSPACE:
-            written.append((step.write.base, step.rows.places[-1]))
+            written.append((step.write.base, write[1]))
     clashes: dict[tuple[int, int], bool] = {}
     for slot, target in written:
-        for (other, _), place in touched.items():
-            if other == slot and place == target:
+        for other, place, apart, is_write in touched:
+            if other == slot and place == target and (apart or is_write):
                 continue
             key = (other, slot)
-            same = place == target and not place.shared
-            clashes[key] = same and clashes.get(key, True)
+            clashes[key] = place == target and apart and clashes.get(key, True)
     return tuple(Clash(slot, target, same) for (slot, target), same in sorted(clashes.items()))

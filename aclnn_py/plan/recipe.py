@@ -407,7 +407,7 @@ def check_storage(problem: Problem) -> None:
     Raises
     ------
     AclnnError
-        161002 for a negative dimension, a size product beyond 63 bits, or (in strict mode) a
+        161002 for a negative dimension, more than ``MOST_BYTES``, or (in strict mode) a
         view that leaves its storage.
     """
     for param in problem.spec.tensors:
@@ -417,7 +417,7 @@ def check_storage(problem: Problem) -> None:
         if not desc.is_countable:
             if any(size < 0 for size in (*desc.shape, *desc.storage_shape)):
                 raise _bad_dims(problem, param.name, "has a negative dimension", "sizes >= 0")
-            raise _bad_dims(problem, param.name, "is too large", "at most 2**63 - 1 bytes")
+            raise _bad_dims(problem, param.name, "is too large", "at most 2**57 bytes")
         if problem.strict and not desc.fits_storage:
             raise _out_of_storage(problem, PARAM_INVALID, param.name)
 

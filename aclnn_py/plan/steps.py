@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from aclnn_py.plan.parts import Rows
 
-__all__ = ["WORKSPACE", "Operand", "Step", "StridedCopy", "strided_copy"]
+__all__ = ["WORKSPACE", "Operand", "Step", "StridedCopy", "shares_elements", "strided_copy"]
 
 WORKSPACE = -1
 
@@ -109,7 +109,7 @@ def strided_copy(
             shift += (size - 1) * from_stride * itemsize
         elif size != 1:
             axes.append((size, from_stride * itemsize, to_stride * itemsize))
-    ordered = _shares_elements([axis[0] for axis in axes], [axis[2] for axis in axes], itemsize)
+    ordered = shares_elements([axis[0] for axis in axes], [axis[2] for axis in axes], itemsize)
     if not ordered:
         # Order does not matter then: the destination is walked in address order.
         axes.sort(key=lambda axis: (-abs(axis[2]), -abs(axis[1])))
@@ -126,7 +126,7 @@ def strided_copy(
     return StridedCopy(kernel, (len(merged), *columns), shift)
 
 
-def _shares_elements(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> bool:
+def shares_elements(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> bool:
     """Whether two elements of a view (strides in bytes) may overlap; never a false "no"."""
     reach = 0
     for stride, size in sorted(

@@ -22,7 +22,8 @@ struct eng_reporter {
   uint64_t thread;
   int32_t device;
   uint32_t streams;
-  bool processing; /* its thread is inside aclrtProcessReport, which frees it at the end where nobody needs it */
+  uint32_t inside;  /* calls of aclrtProcessReport that its thread is in; the last one frees it if nobody needs it */
+  uint64_t arrived; /* callbacks so far */
   struct eng_post *first, *last;
   struct eng_reporter *next;
 };
@@ -44,7 +45,7 @@ static struct eng_reporter *find_(uint64_t thread) {
 
 /* Under the lock: gone once it serves no stream and nobody waits in it. */
 static void tidy_(struct eng_reporter *reporter) {
-  if (reporter->streams != 0 || reporter->processing) return;
+  if (reporter->streams != 0 || reporter->inside != 0) return;
   struct eng_reporter **link = &list_;
   while (*link != reporter) link = &(*link)->next;
   *link = reporter->next;
@@ -63,6 +64,7 @@ bool eng_reporter_post(struct eng_stream *stream, struct eng_post *post) {
   pthread_mutex_lock(&lock_);
   struct eng_reporter *reporter = stream->reporter;
   if (reporter != NULL) {
+    post->number = reporter->arrived++;
     if (reporter->last != NULL) {
       reporter->last->next = post;
     } else {
@@ -254,13 +256,39 @@ static int32_t refuse_thread_(const char *function) {
                     "a thread that is subscribed to no stream");
 }
 
-static int32_t run_all_(struct eng_post *post) {
-  while (post != NULL) {
-    struct eng_post *next = post->next;
-    eng_post_run(post);
-    post = next;
-  }
-  return ACLPY_ACL_SUCCESS;
+static struct eng_post *take_before_(struct eng_reporter *reporter, uint64_t number) {
+  pthread_mutex_lock(&lock_);
+  struct eng_post *post = reporter->first;
+  if (post != NULL && post->number >= number) post = NULL;
+  if (post != NULL) reporter->first = post->next;
+  if (reporter->first == NULL) reporter->last = NULL;
+  pthread_mutex_unlock(&lock_);
+  return post;
+}
+
+/* Those that have arrived by now. One at a time: who unsubscribes meanwhile is told that no more of them run. */
+static bool run_arrived_(struct eng_reporter *reporter) {
+  pthread_mutex_lock(&lock_);
+  bool some = reporter->first != NULL;
+  const uint64_t number = reporter->arrived;
+  pthread_mutex_unlock(&lock_);
+  for (struct eng_post *post; some && (post = take_before_(reporter, number)) != NULL;) eng_post_run(post);
+  return some;
+}
+
+static struct eng_reporter *enter_(void) {
+  pthread_mutex_lock(&lock_);
+  struct eng_reporter *reporter = find_(self_id_());
+  if (reporter != NULL) reporter->inside++;
+  pthread_mutex_unlock(&lock_);
+  return reporter;
+}
+
+static void leave_(struct eng_reporter *reporter) {
+  pthread_mutex_lock(&lock_);
+  reporter->inside--;
+  tidy_(reporter);
+  pthread_mutex_unlock(&lock_);
 }
 
 int32_t aclpy_process_report(int32_t timeout_ms) {
@@ -270,22 +298,14 @@ int32_t aclpy_process_report(int32_t timeout_ms) {
     return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, function, "timeout", "-1 (for ever) or more than 0 ms", "",
                       "%" PRId32, timeout_ms);
   }
-  pthread_mutex_lock(&lock_);
-  struct eng_reporter *reporter = find_(self_id_());
-  bool usable = reporter != NULL && !reporter->processing;
-  if (usable) reporter->processing = true;
-  pthread_mutex_unlock(&lock_);
-  if (!usable) return refuse_thread_(function);
+  struct eng_reporter *reporter = enter_();
+  if (reporter == NULL) return refuse_thread_(function);
   int64_t deadline_ns = timeout_ms < 0 ? ENG_NEVER : eng_clock_ns() + (int64_t)timeout_ms * 1000000;
   enum eng_wait_end end =
       eng_lot_wait(&(struct eng_wait){.key = reporter, .look = look_, .arg = reporter, .deadline_ns = deadline_ns});
-  pthread_mutex_lock(&lock_);
-  struct eng_post *posts = end == ENG_WAIT_DONE ? reporter->first : NULL;
-  if (posts != NULL) reporter->first = reporter->last = NULL;
-  reporter->processing = false;
-  tidy_(reporter);
-  pthread_mutex_unlock(&lock_);
-  if (posts != NULL) return run_all_(posts);
+  bool ran = end == ENG_WAIT_DONE && run_arrived_(reporter);
+  leave_(reporter);
+  if (ran) return ACLPY_ACL_SUCCESS;
   if (end == ENG_WAIT_STOPPED) return eng_fail_stopped(function);
   if (end == ENG_WAIT_DONE) return refuse_thread_(function);
   if (eng_schedule_stuck()) return eng_schedule_refuse_stuck(ACLPY_ACL_ERROR_RT_REPORT_TIMEOUT, function);

@@ -27,6 +27,7 @@ struct eng_callback {
 struct eng_post {
   struct eng_callback *callback; /* a reference */
   struct eng_marker *marker;     /* likewise, or NULL */
+  uint64_t number;               /* in its thread's queue */
   struct eng_post *next;
 };
 

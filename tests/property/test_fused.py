@@ -48,6 +48,15 @@ def permuted(draw, shape):
 
 
 @st.composite
+def repeated(draw, shape):
+    """Elements that lie in one place, whole axes of them or some."""
+    free = draw(permuted(shape))
+    steps = [draw(st.sampled_from((step, step, 0, 1, 2))) for step in free.strides]
+    span = sum(step * (size - 1) for step, size in zip(steps, shape, strict=True))
+    return Layout(shape, tuple(steps), free.offset, free.offset + span + 1)
+
+
+@st.composite
 def problems(draw):
     """Row counts that end anywhere in a block, in one to three leading axes; ones may follow."""
     leading = draw(st.lists(st.integers(1, 40), min_size=1, max_size=3))
@@ -56,12 +65,13 @@ def problems(draw):
     name = draw(st.sampled_from(OPERATORS))
     dtype = draw(st.sampled_from(FLOATS))
     outs = OUTS[:-1] if name in FORWARD else OUTS
-    layouts = [draw(permuted(shape)) for _ in range(1 if name in FORWARD else 2)]
+    anyhow = st.one_of(permuted(shape), permuted(shape), repeated(shape))
+    layouts = [draw(anyhow) for _ in range(1 if name in FORWARD else 2)]
     return {
         "name": name, "shape": shape, "dim": draw(st.integers(0, len(shape) - 1)),
         "dtype": dtype, "out_dtype": draw(st.one_of(st.just(dtype), st.sampled_from(outs))),
         "layouts": layouts,
-        "out": draw(st.one_of(permuted(shape), st.sampled_from(layouts))),
+        "out": draw(st.one_of(anyhow, st.sampled_from(layouts))),
         "block_bytes": draw(st.sampled_from((256, 2048, 65536))),
         "threads": draw(st.integers(1, 3)), "seed": draw(st.integers(0, 99)),
     }  # fmt: skip
@@ -143,6 +153,42 @@ def test_blocks_give_the_bits_of_the_steps_in_shared_memory(device, stream, prob
     with blocks(problem["block_bytes"], problem["threads"]), suppress(Refused):
         (fused, plain), _ = both_ways(device, stream, problem, shared)
         assert fused == plain
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+@pytest.mark.parametrize("strides", [(0, 512, 1), (3, 512, 1)], ids=["one place", "windows"])
+def test_of_results_in_one_place_the_last_counts(device, stream, strides, dim):
+    shape = (6, 300, 512)
+    x = device.tensor(random_inputs("Softmax", shape, np.dtype(np.float32), dim, 1)[0])
+    dense, out = device.empty(shape), view_of(device, shape, strides)
+    wanted = np.zeros(out.storage_shape, np.float32)
+
+    with blocks(65536, 2):
+        execute(device, stream, "Softmax", [x, dense], dim)
+        execute(device, stream, "Softmax", [x, out], dim)
+    rows = np.lib.stride_tricks.as_strided(wanted, shape, [4 * step for step in strides])
+    for one, result in zip(rows, dense.numpy(), strict=True):
+        one[...] = result
+    assert np.array_equal(out.view(out.storage_shape, (1,)).numpy(), wanted)
+
+
+@pytest.mark.parametrize("strides", [(0, 1), (1, 2), (3, 1)], ids=str)
+@pytest.mark.parametrize("name", OPERATORS)
+def test_rows_that_share_elements_are_all_read_before_any_is_replaced(
+    device, stream, name, strides
+):
+    shape = (64, 100)
+    span = 1 + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
+    problem = {
+        "name": name, "shape": shape, "dim": 1, "dtype": np.dtype(np.float32), "seed": 2,
+        "layouts": [Layout(shape, strides, 0, span)] * (1 if name in FORWARD else 2),
+    }  # fmt: skip
+
+    with blocks(256, 1):
+        (fused, plain), _ = both_ways(
+            device, stream, problem, lambda placed: (placed[-1].base, placed[-1].tensor)
+        )
+    assert fused == plain
 
 
 def view_of(device, shape, strides, dtype="float32"):

@@ -108,6 +108,63 @@ def test_a_thread_does_not_wait_for_itself(stream):
     acl.aclrtUnSubscribeReport(threading.get_ident(), stream)
 
 
+def test_a_thread_that_unsubscribed_does_not_wait_for_itself(stream):
+    me, statuses = threading.get_ident(), []
+
+    def callback(_):
+        acl.aclrtUnSubscribeReport(me, stream)
+        with pytest.raises(acl.AclError) as raised:
+            acl.aclrtSynchronizeStream(stream)
+        statuses.append(raised.value.status)
+
+    acl.aclrtSubscribeReport(me, stream)
+    acl.aclrtLaunchCallback(callback, None, acl.ACL_CALLBACK_BLOCK, stream)
+    acl.aclrtProcessReport(-1)
+    stream.synchronize()
+    assert statuses == [507000]
+
+
+def test_after_unsubscribing_no_callback_runs(stream):
+    me, ran, event = threading.get_ident(), [], acl.aclrtCreateEvent()
+
+    def first(_):
+        ran.append("first")
+        acl.aclrtUnSubscribeReport(me, stream)
+
+    acl.aclrtSubscribeReport(me, stream)
+    for callback in (first, ran.append):
+        acl.aclrtLaunchCallback(callback, "second", acl.ACL_CALLBACK_NO_BLOCK, stream)
+    acl.aclrtRecordEvent(event, stream)
+    event.synchronize()  # both have been handed to this thread
+    acl.aclrtProcessReport(-1)
+    assert ran == ["first"]
+    with pytest.raises(acl.AclError) as raised:
+        stream.synchronize()
+    assert raised.value.status == 107015
+    with pytest.raises(acl.AclError) as raised:
+        acl.aclrtProcessReport(1)
+    assert raised.value.status == 107012
+    acl.aclrtDestroyEvent(event)
+
+
+def test_a_callback_may_let_the_others_run(stream):
+    me, ran, event = threading.get_ident(), [], acl.aclrtCreateEvent()
+
+    def first(_):
+        acl.aclrtProcessReport(-1)
+        ran.append("first")
+
+    acl.aclrtSubscribeReport(me, stream)
+    for callback in (first, ran.append):
+        acl.aclrtLaunchCallback(callback, "second", acl.ACL_CALLBACK_NO_BLOCK, stream)
+    acl.aclrtRecordEvent(event, stream)
+    event.synchronize()
+    acl.aclrtProcessReport(-1)
+    assert ran == ["second", "first"]
+    acl.aclrtUnSubscribeReport(me, stream)
+    acl.aclrtDestroyEvent(event)
+
+
 def test_a_notify_lets_one_stream_go(device, stream, second):
     notify, seen = acl.aclrtCreateNotify(0), []
     third = device.create_stream()

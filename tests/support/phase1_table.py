@@ -243,6 +243,9 @@ VIEWS = [
     ("Softmax", "910B", (f"FLOAT[{HUGE},{HUGE}]", 1, f"FLOAT[{HUGE},{HUGE}]"), INVALID, "self"),
     ("Softmax", "910B", (f"FLOAT[{2**32},{2**32}] strides=0,0 storage=1", 1, f"FLOAT[{2**32},{2**32}]"), INVALID, "self"),
     ("Softmax", "910B", (f"FLOAT[{2**62}]", 0, f"FLOAT[{2**62}]"), INVALID, "self"),
+    ("{Softmax,LogSoftmax}", "910B", (f"FLOAT[{2**60}]", 0, f"FLOAT[{2**60}]"), INVALID, "self"),
+    ("{Softmax,LogSoftmax}", "910B", (f"FLOAT[{2**40},{2**20}] strides=1,{2**40}", 1, f"DOUBLE[{2**40},{2**20}]"), INVALID, "self"),
+    ("{SoftmaxBackward,LogSoftmaxBackward}", "910B", (f"FLOAT[{2**56}]", f"FLOAT[{2**56}]", 0, f"FLOAT[{2**56}]"), INVALID, "gradOutput/output"),
     ("Softmax", "910B", (f"FLOAT[2,2] strides={2**62},{2**62} storage=4", 0, "FLOAT[2,2]"), INNER, "self"),
     ("Softmax", "910B", (f"FLOAT[2,2] storage={2**40},{2**40}", 0, "FLOAT[2,2]"), INVALID, "self"),
     # destroyed tensors

@@ -16,7 +16,7 @@ from support.tensors import build, check_error, planner, refused, runner
 
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize(
-    "dim", [None, "0", 1.0, 0.5, 2**63, -(2**63) - 1, [0], float("nan")], ids=repr
+    "dim", [None, "0", 1.0, 0.5, 2**63, -(2**63) - 1, [0], float("nan"), np.array([0])], ids=repr
 )
 def test_dim_that_is_no_int64(device, fresh, operator, dim):
     call = Call(device, operator)
@@ -72,7 +72,7 @@ def test_workspace_that_is_no_address(device, fresh, stream, thing):
     acl.aclDestroyAclOpExecutor(call.executor)
 
 
-@pytest.mark.parametrize("thing", ["512", 1.5, -1, 2**64, None], ids=repr)
+@pytest.mark.parametrize("thing", ["512", 1.5, -1, 2**64, None, True], ids=repr)
 def test_workspace_size_that_is_no_size(device, fresh, stream, thing):
     call = Call(device, "SoftmaxBackward", dtype=np.float16, out_dtype=np.float32)
     call.plan()
@@ -194,6 +194,29 @@ def test_raw_address_of_null():
     tensor = build("FLOAT[2]", 4096)
     acl.aclSetRawTensorAddr(tensor, None)
     assert not acl.aclGetRawTensorAddr(tensor)
+
+
+@pytest.mark.parametrize("thing", ["1", 1.5, -1, 2**64, True], ids=repr)
+def test_data_pointer_that_is_no_address(device, thing):
+    tensor = device.zeros(2)
+    before = tensor.data_ptr
+    refused(161002, "address", tensor.set_data_ptr, thing)
+    refused(161002, "addr", acl.aclSetRawTensorAddr, tensor, thing)
+    assert tensor.data_ptr == before
+
+
+def test_a_tensor_becomes_an_array_only_as_a_copy(device):
+    tensor = device.full(3, 2)
+    assert np.array_equal(np.array(tensor), [2, 2, 2])
+    with pytest.raises(ValueError, match="from_dlpack"):
+        np.array(tensor, copy=False)
+    assert np.array_equal(np.from_dlpack(tensor), [2, 2, 2])
+
+
+@pytest.mark.parametrize("size", [3, np.int64(3), np.uint8(3), np.array(3)], ids=repr)
+def test_one_integer_is_a_shape(device, size):
+    for made in (device.empty(size), device.zeros(size), device.full(size, 7)):
+        assert made.shape == (3,)
 
 
 @pytest.mark.parametrize("maker", ["empty", "zeros"])
