@@ -71,7 +71,8 @@ def _compiler(sources: tuple[str, ...]) -> list[str]:
 
 
 # -o is the compiler's and not declared here: click would find it inside flags such as -Werror.
-@click.command(context_settings={"ignore_unknown_options": True})
+# Neither is -h, which is part of -lpthread.
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
 @click.argument("arguments", nargs=-1, required=True, type=click.UNPROCESSED)
 def build(arguments: tuple[str, ...]) -> None:
     """Compile host programs against the toolkit.
@@ -80,6 +81,9 @@ def build(arguments: tuple[str, ...]) -> None:
 
     ARGUMENTS are files, -o with the program to write, and any further flags of the compiler.
     """
+    if arguments == ("-h",):
+        click.echo(click.get_current_context().get_help())
+        return
     if "-o" not in arguments[:-1]:
         _stop("no -o with the program to write: aclnn-py build softmax.cpp -o softmax")
     output = arguments.index("-o") + 1

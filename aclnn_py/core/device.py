@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import prod, trunc
 from typing import TYPE_CHECKING, Any
 
+import ml_dtypes
 import numpy as np
 
 from aclnn_native import lib
@@ -57,14 +58,13 @@ class Device(RuntimeDevice):
         Raises
         ------
         AclnnError
-            161002 for a type that has no place in the dtype table.
+            161002 for a type that has no place in the dtype table, and for numbers that an integer
+            type does not have.
         """
         found = _from_gpu(array)
         source = _values("Device.tensor", "array", array, lambda: np.asarray(found))
-        row = _dtype("Device.tensor", source.dtype if dtype is None else dtype)
-        cast = _values(
-            "Device.tensor", "array", array, lambda: source.astype(row.numpy, copy=False)
-        )
+        row = _dtype_of(source, array) if dtype is None else _dtype("Device.tensor", dtype)
+        cast = _values("Device.tensor", "array", array, lambda: _cast(source, row))
         dense = np.ascontiguousarray(cast).reshape(source.shape)
         tensor = self._allocate("Device.tensor", source.shape, row)
         self._write(tensor, dense)
@@ -203,6 +203,44 @@ def _values(
             expected=f"numbers that the tensor's dtype can hold ({error})",
             fix=f"correct {argument}, or choose another dtype",
         ) from None
+
+
+def _limits(dtype: np.dtype[Any]) -> ml_dtypes.iinfo | None:
+    """The least and the most of an integer type."""
+    try:
+        return ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]  # its stubs say so
+    except ValueError:
+        return None
+
+
+def _cast(source: np.ndarray[Any, Any], row: DType) -> np.ndarray[Any, Any]:
+    """The array in the row's type; ValueError where an integer type does not reach so far."""
+    wanted = np.dtype(row.numpy)
+    limits = _limits(wanted)
+    if limits and source.size and source.dtype != wanted and source.dtype.kind in "iufV":
+        least, most = source.min(), source.max()  # NaN, where there is one
+        if not limits.min <= trunc(least) <= trunc(most) <= limits.max:
+            raise ValueError(f"from {limits.min} to {limits.max}; these go from {least} to {most}")
+    return source.astype(wanted, copy=False)
+
+
+def _dtype_of(source: np.ndarray[Any, Any], given: object) -> DType:
+    """The row of an array's own type."""
+    try:
+        row = as_dtype(source.dtype)
+    except KeyError:
+        row = None
+    if row is None:
+        raise operator_error(
+            PARAM_INVALID,
+            "Device.tensor",
+            "array",
+            "is no array of numbers",
+            got=f"{type(given).__name__} {given!r}"[:120] + f", an array of {source.dtype}",
+            expected="an array of a NumPy or ml_dtypes number type",
+            fix="pass numbers, or a dtype that they can be converted to",
+        )
+    return row
 
 
 def _dtype(function: str, dtype: AnyDType) -> DType:

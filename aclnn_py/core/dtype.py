@@ -140,7 +140,7 @@ def as_dtype(value: DTypeLike | DType | int | str) -> DType:
     """
     if isinstance(value, DType):
         return value
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return by_value[int(value)]
     if isinstance(value, str) and value.lower() in _SPELLINGS:
         return _SPELLINGS[value.lower()]

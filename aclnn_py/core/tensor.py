@@ -10,7 +10,7 @@ import numpy as np
 
 from aclnn_native import calls, ffi, lib
 from aclnn_py.core.arguments import integer, integers, memory
-from aclnn_py.core.desc import TensorDesc, device_of_layout, row_major_strides
+from aclnn_py.core.desc import MOST_BYTES, TensorDesc, device_of_layout, row_major_strides
 from aclnn_py.core.dlpack import export_dlpack
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
 from aclnn_py.core.format import aclFormat
@@ -159,7 +159,7 @@ class Tensor(HandleNoun, calls.Tensor):
         desc = TensorDesc(
             dims, steps, start, self.storage_shape, self._desc.dtype_value, self._desc.format_value
         )
-        if any(size < 0 for size in dims) or not desc.fits_storage:
+        if not (desc.is_countable and desc.fits_storage):
             _refuse_view("shape", f"shape {dims}, strides {steps}, offset {start}", self._desc)
         return _make(desc, self.data_ptr, self._buffer)
 
@@ -277,6 +277,16 @@ class Tensor(HandleNoun, calls.Tensor):
 
     def _host_view(self, function: str) -> np.ndarray[Any, Any]:
         address = self.data_ptr
+        if min(self.shape, default=0) < 0 or self.nbytes > MOST_BYTES:
+            raise operator_error(
+                PARAM_INVALID,
+                function,
+                "self",
+                "has a shape that no array has",
+                got=f"shape {list(self.shape)}, strides {list(self.strides)}",
+                expected="sizes >= 0, at most 2**57 bytes",
+                fix="check how the shape was computed",
+            )
         if self._desc.is_empty:
             return np.empty(self._desc.shape, dtype=self.dtype)
         low, nbytes = self._span()

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import TYPE_CHECKING
 
 from aclnn_py.core.dtype import by_value
 from aclnn_runtime import data_buffer as _data_buffer
+from aclnn_runtime.arguments import as_int32
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
@@ -72,7 +72,7 @@ def aclDataTypeSize(dataType: SupportsIndex) -> int:
     -----
     Source: CANN runtime API reference, ``aclDataTypeSize`` (ACL API version 1.17.0).
     """
-    row = by_value.get(index(dataType))
+    row = by_value.get(as_int32("aclDataTypeSize", "dataType", dataType))
     return 0 if row is None else row.acl_size
 
 

@@ -194,7 +194,7 @@ def aclrtNotifyBatchReset(notifies: list[Notify]) -> None:
 
     Source: CANN runtime API reference, ``aclrtNotifyBatchReset`` (ACL API version 1.17.0).
     """
-    _notify.reset_notifies(list(notifies))
+    _notify.reset_notifies(notifies)
 
 
 def aclrtNotifyGetExportKey(notify: Notify | None) -> NoReturn:

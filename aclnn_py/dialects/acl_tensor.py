@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+import numpy as np
+
 from aclnn_native import lib
 from aclnn_py.core.arguments import integer, integers, memory
 from aclnn_py.core.desc import TensorDesc, row_major_strides
@@ -257,6 +259,7 @@ def _set_address(
     position = integer(function, "index", index)
     address = memory(function, "addr", addr)
     status = lib.aclpy_executor_set_address(
+        function.encode(),
         _executor_handle(function, executor),
         position % 2**64,
         0 if tensor is None else tensor.handle,
@@ -283,7 +286,8 @@ def _set_in_list(
     if not isinstance(tensors, Sequence):
         _invalid(function, "tensors", repr(tensors), "a list of Tensors")
     if not 0 <= position < len(tensors):
-        _invalid(function, "relativeIndex", str(position), f"0 to {len(tensors) - 1}")
+        expected = f"0 to {len(tensors) - 1}" if tensors else "a list that has members"
+        _invalid(function, "relativeIndex", str(position), expected)
     _set_address(function, executor, ir_index, tensors[position], addr)
 
 
@@ -314,7 +318,7 @@ def _tensor(function: str, argument: str, tensor: Tensor | None) -> Tensor:
 
 
 def _dtype_number(value: aclDataType | DTypeLike | str) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return integer("aclCreateTensor", "dataType", value, bits=32)
     try:
         return as_dtype(value).value

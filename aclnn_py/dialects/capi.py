@@ -66,7 +66,14 @@ class Face:
         """
         *words, same_bits = self._layout.unpack(key)
         params = self._operator.spec.params
-        layouts = [w for w, p in zip(words, params, strict=True) if p.kind != "attr"]
+        places = [at for at, param in enumerate(params) if param.kind != "attr"]
+        descs = []
+        for i, at in enumerate(places):
+            # Another thread may have changed the tensor since C read its layout.
+            words[at], desc = _describe(self._operator.spec.planner, int(handles[i]))
+            descs.append(desc)
+        key = self._layout.pack(*words, same_bits)
+        layouts = [words[at] for at in places]
         values = [
             bool(word) if param.ctype == "bool" else word
             for word, param in zip(words, params, strict=True)
@@ -76,7 +83,7 @@ class Face:
         pairs = count * (count - 1) // 2
         found = self._operator.entry_of(
             layouts,
-            [_describe(int(handles[i]), layouts[i]) for i in range(count)],
+            descs,
             values,
             [bool(same_bits >> bit & 1) for bit in range(pairs)],
         )
@@ -86,23 +93,25 @@ class Face:
         return found
 
 
-def _describe(handle: int, layout: int) -> TensorDesc | None:
+def _describe(function: str, handle: int) -> tuple[int, TensorDesc | None]:
+    """The layout of a tensor and what it says; of NULL 0 and nothing."""
     if not handle:
-        return None
+        return 0, None
     raw = ffi.new("aclpy_tensor_desc *")
-    status = lib.aclpy_tensor_describe(handle, raw)
+    status = lib.aclpy_tensor_describe(function.encode(), handle, raw)
     if status:
         raise_last(status, error=AclnnError)
     view, storage = raw.view_rank, raw.storage_rank
-    return TensorDesc(
+    desc = TensorDesc(
         tuple(raw.view_dims[0:view]),
         tuple(raw.view_strides[0:view]),
         raw.offset,
         tuple(raw.storage_dims[0:storage]),
         raw.dtype,
         raw.format,
-        device_of_layout(layout),
+        device_of_layout(raw.layout),
     )
+    return int(raw.layout), desc
 
 
 _faces: dict[object, Face] = {}

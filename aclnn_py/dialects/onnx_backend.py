@@ -166,7 +166,7 @@ class AclnnBackend(Backend):
     @classmethod
     def is_compatible(cls, model: onnx.ModelProto, device: str = "CPU", **_: Any) -> bool:
         """Whether `prepare` takes it: it is valid, and every node with its types implemented."""
-        if not cls.supports_device(device):
+        if not cls.supports_device(device) or not isinstance(model, onnx.ModelProto):
             return False
         try:
             onnx.checker.check_model(model)
@@ -191,6 +191,8 @@ class AclnnBackend(Backend):
             Where its types, shapes or axes contradict each other, in the words of ONNX's
             inference.
         """
+        if not isinstance(model, onnx.ModelProto):
+            _no_model(model)
         onnx.checker.check_model(model)
         reason = _unsupported(model)
         if not cls.supports_device(device):
@@ -255,6 +257,15 @@ class AclnnBackend(Backend):
         steps = _steps([alone], opset, constants)
         takes = [declared(one) for one in graph.input]
         return AclnnRep(steps, constants, takes, list(node.output)).run(named)
+
+
+def _no_model(given: object) -> NoReturn:
+    fix = "load a file with onnx.load() first"
+    text = refusal_text(
+        "prepare: argument 'model' is no model", f"{type(given).__name__} {given!r}"[:120],
+        "an onnx.ModelProto", fix, "ValidationError",
+    )  # fmt: skip
+    raise OnnxError(text, operator="prepare", argument="model", hint=fix)
 
 
 def _contradiction(found: str) -> OnnxError:

@@ -10,7 +10,7 @@ import numpy as np
 
 from aclnn_runtime import AclError
 
-__all__ = ["OnnxError", "OrtError", "OrtStatus", "refusal_text", "whole_number"]
+__all__ = ["OnnxError", "OrtError", "OrtStatus", "no_array", "refusal_text", "whole_number"]
 
 
 class OrtStatus(IntEnum):
@@ -63,6 +63,14 @@ class OnnxError(AclError):
 def refusal_text(first: str, got: str, expected: str, fix: str, label: str) -> str:
     """The text of a refusal: what, got, expected, fix, and the status that it ends with."""
     return f"{first}\n  got:      {got}\n  expected: {expected}\n  fix:      {fix}      [{label}]"
+
+
+def no_array(op_type: str, argument: str, value: object, label: str) -> tuple[str, str]:
+    """Text and hint for what a one-call form is given instead of an array of numbers."""
+    fix = f"pass {argument} as a NumPy array, or what becomes one"
+    head = f"{op_type}: argument '{argument}' is no array of numbers"
+    got = f"{type(value).__name__} {value!r}"[:120]
+    return refusal_text(head, got, "an array of a type that tensors have", fix, label), fix
 
 
 def whole_number(value: object) -> int | None:

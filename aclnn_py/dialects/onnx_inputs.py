@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,7 +14,7 @@ from onnx import helper
 from aclnn_py.dialects.onnx_errors import OnnxError, refusal_text, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 __all__ = ["Input", "checked_opset", "declared", "element_type", "node_arrays", "wrong_inputs"]
 
@@ -83,6 +84,12 @@ def wrong_inputs(got: str, expected: Iterable[str]) -> NoReturn:
 def node_arrays(node: onnx.NodeProto, inputs: Any) -> list[np.ndarray[Any, Any]]:
     """An array for each input that a node has."""
     wanted = [name for name in node.input if name]
+    if isinstance(inputs, Mapping):
+        if set(inputs) != set(wanted):
+            wrong_inputs(", ".join(map(str, inputs)) or "none", wanted)
+        inputs = [inputs[name] for name in wanted]
+    elif hasattr(inputs, "dtype"):
+        inputs = [inputs]
     try:
         arrays = [array_of(value) for value in inputs]
     except (TypeError, ValueError) as error:

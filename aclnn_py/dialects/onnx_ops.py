@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from aclnn_py.core.device import Device
 from aclnn_py.core.tensor import Tensor
-from aclnn_py.dialects.onnx_errors import OnnxError, refusal_text, whole_number
+from aclnn_py.dialects.onnx_errors import OnnxError, no_array, refusal_text, whole_number
 from aclnn_py.twophase import Executor, dialect_operators, explain, operator
 from aclnn_runtime import AclnnError
 
@@ -237,6 +237,12 @@ def of_opset(op_type: str, opset: int) -> SoftmaxOperator:
         Of kind ValidationError, for another operator or an opset below 1.
     """
     number = whole_number(opset) or 0
+    if not any(name == op_type for name, _ in OPERATORS):
+        _refuse(
+            str(op_type), "ValidationError", "op_type", "is no operator of this dialect",
+            got=f"{type(op_type).__name__} {op_type!r}", expected="Softmax or LogSoftmax",
+            fix="choose one of these",
+        )  # fmt: skip
     versions = [version for name, version in OPERATORS if name == op_type and version <= number]
     if not versions:
         _refuse(
@@ -278,7 +284,8 @@ def run(
         try:
             x = device.tensor(input)
         except AclnnError as error:
-            raise _translated(error) from error
+            text, fix = no_array(op_type, "input", input, "ValidationError")
+            raise OnnxError(text, operator=op_type, argument="input", hint=fix) from error
         y = device.empty(x.shape, x.dtype)
         size, executor = row.get_workspace_size(x, y, axis)
         row.execute(device.malloc(size) if size else None, size, executor, stream)

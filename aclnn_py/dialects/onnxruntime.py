@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from aclnn_py.core.device import Device
-from aclnn_py.dialects.onnx_errors import OrtError, OrtStatus, refusal_text
+from aclnn_py.dialects.onnx_errors import OrtError, OrtStatus, no_array, refusal_text
 from aclnn_py.dialects.onnxruntime_calls import functions
-from aclnn_py.dialects.onnxruntime_grad import CPU, PROVIDERS, GradOperator, translated
+from aclnn_py.dialects.onnxruntime_grad import CPU, PROVIDERS, GradOperator
 from aclnn_runtime import AclnnError
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import ArrayLike
+
+    from aclnn_py.core.tensor import Tensor
 
 __all__ = [
     "CPU",
@@ -101,14 +103,11 @@ def run(
         )  # fmt: skip
     row = OPERATORS[op_type]
     with Device(0) as device, device.create_stream() as stream:
-        try:
-            gradient = device.tensor(dY)
-            saved = {
-                name: None if array is None else device.tensor(array)
-                for name, array in (("Y", Y), ("X", X))
-            }
-        except AclnnError as error:
-            raise translated(error) from error
+        gradient = _tensor(device, op_type, "dY", dY)
+        saved = {
+            name: None if array is None else _tensor(device, op_type, name, array)
+            for name, array in (("Y", Y), ("X", X))
+        }
         result = device.empty(gradient.shape, gradient.dtype)
         size, executor = row.get_workspace_size(
             gradient, saved["Y"], result, axis, X=saved["X"], provider=provider, swap=swap
@@ -116,3 +115,14 @@ def run(
         row.execute(device.malloc(size) if size else None, size, executor, stream)
         stream.synchronize()
         return result.numpy()
+
+
+def _tensor(device: Device, op_type: str, argument: str, array: ArrayLike) -> Tensor:
+    try:
+        return device.tensor(array)
+    except AclnnError as error:
+        status = OrtStatus.ORT_INVALID_ARGUMENT
+        text, fix = no_array(op_type, argument, array, f"{status.name} {int(status)}")
+        raise OrtError(
+            text, status=status, operator=op_type, argument=argument, hint=fix
+        ) from error

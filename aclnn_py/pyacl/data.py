@@ -118,7 +118,7 @@ def destroy_tensor_desc(desc: int, /) -> None:
 def _dim(call: str, desc: object, index: object) -> int | None:
     handle, axis = integer(call, "desc", desc, UINT64), integer(call, "index", index, UINT64)
     told = ffi.new("aclpy_tensor_desc *")
-    if lib.aclpy_tensor_describe(handle, told) or axis >= told.view_rank:
+    if lib.aclpy_tensor_describe(call.encode(), handle, told) or axis >= told.view_rank:
         return None
     return int(told.view_dims[axis])
 

@@ -41,12 +41,8 @@ aclnnStatus aclDestroyTensor(const aclTensor *tensor) { return aclpy_tensor_dest
 
 /* ---- getters --------------------------------------------------------------------------------------------------- */
 
-static int32_t describe_(const char *function, const aclTensor *tensor, const void *first, const void *second,
-                         aclpy_tensor_desc *desc) {
-  if (tensor == NULL) return null_(function, "tensor");
-  if (first == NULL || second == NULL) return null_(function, "the result's address");
-  return aclpy_tensor_describe(capi_handle(tensor), desc);
-}
+#define NEEDED(function, pointer) \
+  if ((pointer) == NULL) return null_(function, #pointer)
 
 static int32_t give_(const char *function, const int64_t *from, uint64_t count, int64_t **values, uint64_t *number) {
   int64_t *array = array_(count);
@@ -61,48 +57,63 @@ static int32_t give_(const char *function, const int64_t *from, uint64_t count, 
 }
 
 aclnnStatus aclGetViewShape(const aclTensor *tensor, int64_t **viewDims, uint64_t *viewDimsNum) {
+  NEEDED("aclGetViewShape", tensor);
+  NEEDED("aclGetViewShape", viewDims);
+  NEEDED("aclGetViewShape", viewDimsNum);
   aclpy_tensor_desc desc;
-  int32_t status = describe_("aclGetViewShape", tensor, viewDims, viewDimsNum, &desc);
+  int32_t status = aclpy_tensor_describe("aclGetViewShape", capi_handle(tensor), &desc);
   return status != 0 ? status : give_("aclGetViewShape", desc.view_dims, desc.view_rank, viewDims, viewDimsNum);
 }
 
 aclnnStatus aclGetStorageShape(const aclTensor *tensor, int64_t **storageDims, uint64_t *storageDimsNum) {
+  NEEDED("aclGetStorageShape", tensor);
+  NEEDED("aclGetStorageShape", storageDims);
+  NEEDED("aclGetStorageShape", storageDimsNum);
   aclpy_tensor_desc desc;
-  int32_t status = describe_("aclGetStorageShape", tensor, storageDims, storageDimsNum, &desc);
+  int32_t status = aclpy_tensor_describe("aclGetStorageShape", capi_handle(tensor), &desc);
   return status != 0 ? status
                      : give_("aclGetStorageShape", desc.storage_dims, desc.storage_rank, storageDims, storageDimsNum);
 }
 
 aclnnStatus aclGetViewStrides(const aclTensor *tensor, int64_t **stridesValue, uint64_t *stridesNum) {
+  NEEDED("aclGetViewStrides", tensor);
+  NEEDED("aclGetViewStrides", stridesValue);
+  NEEDED("aclGetViewStrides", stridesNum);
   aclpy_tensor_desc desc;
-  int32_t status = describe_("aclGetViewStrides", tensor, stridesValue, stridesNum, &desc);
+  int32_t status = aclpy_tensor_describe("aclGetViewStrides", capi_handle(tensor), &desc);
   return status != 0 ? status : give_("aclGetViewStrides", desc.view_strides, desc.view_rank, stridesValue, stridesNum);
 }
 
 aclnnStatus aclGetViewOffset(const aclTensor *tensor, int64_t *offset) {
+  NEEDED("aclGetViewOffset", tensor);
+  NEEDED("aclGetViewOffset", offset);
   aclpy_tensor_desc desc;
-  int32_t status = describe_("aclGetViewOffset", tensor, offset, offset, &desc);
+  int32_t status = aclpy_tensor_describe("aclGetViewOffset", capi_handle(tensor), &desc);
   if (status == ACLPY_ACL_SUCCESS) *offset = desc.offset;
   return status;
 }
 
 aclnnStatus aclGetFormat(const aclTensor *tensor, aclFormat *format) {
+  NEEDED("aclGetFormat", tensor);
+  NEEDED("aclGetFormat", format);
   aclpy_tensor_desc desc;
-  int32_t status = describe_("aclGetFormat", tensor, format, format, &desc);
+  int32_t status = aclpy_tensor_describe("aclGetFormat", capi_handle(tensor), &desc);
   if (status == ACLPY_ACL_SUCCESS) *format = (aclFormat)desc.format;
   return status;
 }
 
 aclnnStatus aclGetDataType(const aclTensor *tensor, aclDataType *dataType) {
+  NEEDED("aclGetDataType", tensor);
+  NEEDED("aclGetDataType", dataType);
   aclpy_tensor_desc desc;
-  int32_t status = describe_("aclGetDataType", tensor, dataType, dataType, &desc);
+  int32_t status = aclpy_tensor_describe("aclGetDataType", capi_handle(tensor), &desc);
   if (status == ACLPY_ACL_SUCCESS) *dataType = capi_dtype_is_named(desc.dtype) ? (aclDataType)desc.dtype : -1;
   return status;
 }
 
 aclnnStatus aclGetRawTensorAddr(const aclTensor *tensor, void **addr) {
-  if (tensor == NULL) return null_("aclGetRawTensorAddr", "tensor");
-  if (addr == NULL) return null_("aclGetRawTensorAddr", "addr");
+  NEEDED("aclGetRawTensorAddr", tensor);
+  NEEDED("aclGetRawTensorAddr", addr);
   uintptr_t found = 0;
   int32_t status = aclpy_tensor_get_address(capi_handle(tensor), &found);
   if (status == ACLPY_ACL_SUCCESS) *addr = (void *)found;
@@ -121,9 +132,10 @@ aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor) {
 
 aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor) { return aclpy_executor_destroy(capi_handle(executor)); }
 
-#define SET_ADDRESS(prefix, name)                                                                          \
-  aclnnStatus prefix##name(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr) {   \
-    return aclpy_executor_set_address(capi_handle(executor), index, capi_handle(tensor), (uintptr_t)addr); \
+#define SET_ADDRESS(prefix, name)                                                                        \
+  aclnnStatus prefix##name(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr) { \
+    return aclpy_executor_set_address(#prefix #name, capi_handle(executor), index, capi_handle(tensor),  \
+                                      (uintptr_t)addr);                                                  \
   }
 SET_ADDRESS(acl, SetInputTensorAddr)
 SET_ADDRESS(acl, SetOutputTensorAddr)

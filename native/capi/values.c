@@ -174,7 +174,11 @@ aclnnStatus aclGetScalarListSize(const aclScalarList *scalarList, uint64_t *size
 
 static int32_t set_member_(const char *function, aclOpExecutor *executor, size_t index, const aclTensorList *tensors,
                            void *addr) {
-  if (tensors == NULL) return aclpy_executor_set_address(capi_handle(executor), 0, 0, (uintptr_t)addr);
+  if (tensors == NULL) {
+    eng_message_code_next(ENG_MESSAGE_NULL);
+    return aclpy_fail(ACLPY_ACLNN_ERR_INNER_NULLPTR, function, "tensors", "a list of tensors", "pass a list of phase 1",
+                      "NULL");
+  }
   int32_t status = ACLPY_ACL_SUCCESS;
   struct capi_object *list = capi_value_acquire(tensors, CAPI_TENSOR_LIST, function, "tensors", &status);
   if (list == NULL) return status;
@@ -188,7 +192,7 @@ static int32_t set_member_(const char *function, aclOpExecutor *executor, size_t
   }
   eng_release(&list->head);
   if (status != ACLPY_ACL_SUCCESS) return status;
-  return aclpy_executor_set_address(capi_handle(executor), index, capi_handle(member), (uintptr_t)addr);
+  return aclpy_executor_set_address(function, capi_handle(executor), index, capi_handle(member), (uintptr_t)addr);
 }
 
 #define SET_MEMBER(prefix, name)                                                                \

@@ -40,7 +40,8 @@ static void fail_(struct eng_callback *callback, int32_t status) {
 }
 
 static void finish_(struct eng_post *post) {
-  atomic_fetch_sub(&eng_posts_open, 1);
+  /* In a child that was forked by the callback itself, it is not counted. */
+  if (atomic_load(&eng_posts_open) > 0) atomic_fetch_sub(&eng_posts_open, 1);
   eng_marker_drop(post->marker);
   eng_callback_release(post->callback);
   free(post);

@@ -29,6 +29,10 @@ int32_t eng_stream_check_own_callbacks(struct eng_stream *stream, int64_t deadli
 int32_t eng_reporter_claim_host_functions(struct eng_stream *stream, const char *function);
 /* The stream goes: its thread serves one less. */
 void eng_reporter_forget(struct eng_stream *stream);
+/* Callbacks of the stream that have been handed to its thread fail (107015) instead of being called. */
+void eng_reporter_drop(struct eng_stream *stream);
+/* The same for all that the calling thread was to call; it is about to end. */
+void eng_reporter_thread_ends(void);
 
 void eng_reporters_before_fork(void);
 void eng_reporters_after_fork(bool child);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "aclpy_status.h"
+#include "callback.h"
 #include "capture.h"
 #include "device.h"
 #include "failure.h"
@@ -83,10 +84,13 @@ struct eng_context *eng_context_resolve(aclpy_handle ctx, const char *function, 
 
 /* ---- the streams of a context ---- */
 
+static _Atomic uint64_t stream_ids_;
+
 bool eng_context_add_stream(struct eng_context *context, struct eng_stream *stream) {
   pthread_mutex_lock(&context->lock);
   bool open = !context->closing;
   if (open) {
+    stream->id = atomic_fetch_add(&stream_ids_, 1) + 1; /* under the lock: walks go by the order of ids */
     stream->previous = context->last;
     stream->next = NULL;
     if (context->last != NULL) context->last->next = stream;
@@ -124,6 +128,7 @@ aclpy_handle eng_context_default_stream(struct eng_context *context, const char 
     aclpy_handle mine = stream->handle;
     if (eng_handle_close(ENG_STREAM, mine, false) != NULL) eng_stream_finish_later(stream);
   }
+  eng_release(&stream->head);
   return known;
 }
 
@@ -149,6 +154,7 @@ void eng_context_end_streams(struct eng_context *context, int sorts, bool wait) 
       if (wait) {
         eng_stream_finish_waiting(stream);
       } else {
+        eng_reporter_drop(stream);
         eng_stream_finish_later(stream);
       }
     } else if (wait) {

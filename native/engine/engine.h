@@ -268,6 +268,8 @@ int32_t aclpy_memcpy_batch_async(aclpy_handle ctx, const aclpy_copy *copies, siz
 
 int32_t aclpy_stream_create(aclpy_handle ctx, uint32_t priority, uint32_t flags, aclpy_handle *stream);
 int32_t aclpy_stream_destroy(aclpy_handle ctx, aclpy_handle stream); /* blocks: drains */
+/* The same; tells of a failure that no synchronise has told of, when the stream is gone. */
+int32_t aclpy_stream_close(aclpy_handle ctx, aclpy_handle stream);
 /* Returns at once; queued work still runs, then the stream goes (used when a noun is garbage collected). */
 int32_t aclpy_stream_release(aclpy_handle stream);
 int32_t aclpy_stream_default(aclpy_handle ctx, aclpy_handle *stream);
@@ -306,6 +308,7 @@ typedef struct aclpy_tensor_desc {
   int64_t offset; /* elements */
   uint64_t view_rank;
   uint64_t storage_rank;
+  uint64_t layout; /* its id */
   int64_t view_dims[ACLPY_MAX_RANK];
   int64_t view_strides[ACLPY_MAX_RANK]; /* elements */
   int64_t storage_dims[ACLPY_MAX_RANK];
@@ -321,7 +324,8 @@ int32_t aclpy_tensor_init(aclpy_handle tensor, const int64_t *view_dims, uint64_
                           const int64_t *strides, int64_t offset, int32_t format, const int64_t *storage_dims,
                           uint64_t storage_rank, uintptr_t data, uint64_t *layout);
 int32_t aclpy_tensor_destroy(aclpy_handle tensor); /* executors keep the object they need */
-int32_t aclpy_tensor_describe(aclpy_handle tensor, aclpy_tensor_desc *desc);
+/* `function` is for messages. */
+int32_t aclpy_tensor_describe(const char *function, aclpy_handle tensor, aclpy_tensor_desc *desc);
 int32_t aclpy_tensor_layout(aclpy_handle tensor, uint64_t *layout);
 int32_t aclpy_tensor_get_address(aclpy_handle tensor, uintptr_t *address);
 int32_t aclpy_tensor_set_address(aclpy_handle tensor, uintptr_t address);
@@ -462,8 +466,9 @@ int32_t aclpy_executor_destroy(aclpy_handle executor);
 /* Destroys what is left of it, saying nothing: also for stale handles (garbage collection). */
 void aclpy_executor_discard(aclpy_handle executor);
 int32_t aclpy_executor_is_cache_hit(aclpy_handle executor, int32_t *hit);
-/* aclSet(Input|Output|)TensorAddr: reference 4.3 (order of checks included). */
-int32_t aclpy_executor_set_address(aclpy_handle executor, size_t index, aclpy_handle tensor, uintptr_t address);
+/* aclSet(Input|Output|)TensorAddr: reference 4.3 (order of checks included). `function` is for messages. */
+int32_t aclpy_executor_set_address(const char *function, aclpy_handle executor, size_t index, aclpy_handle tensor,
+                                   uintptr_t address);
 
 /* ---- the planner, for C hosts ----------------------------------------------------------------------------------- */
 

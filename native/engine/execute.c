@@ -300,14 +300,10 @@ static int32_t check_and_launch_(struct call_ *call, aclpy_handle stream) {
   if (found != NULL) return check_and_run_(call, found);
   int32_t stream_status = ACLPY_ACL_SUCCESS;
   found = eng_stream_resolve(0, stream, call->function, &stream_status);
-  aclpy_error stream_error;
-  if (found == NULL) stream_error = *aclpy_error_last();
   call->device = found == NULL ? -1 : found->device;
   int32_t status = check_(call);
-  if (status == ACLPY_ACL_SUCCESS && found == NULL) {
-    (void)eng_error_keep(&stream_error);
-    status = wrap_stream_status_(call, stream_status);
-  }
+  /* The thread's last failure is the stream's: checks that pass keep none. */
+  if (status == ACLPY_ACL_SUCCESS && found == NULL) status = wrap_stream_status_(call, stream_status);
   if (status == ACLPY_ACL_SUCCESS) {
     status = launch_(call, found, here);
   } else {

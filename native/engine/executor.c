@@ -218,8 +218,8 @@ int32_t aclpy_executor_is_cache_hit(aclpy_handle handle, int32_t *hit) {
 }
 
 /* `index` is ignored, as it is for every hand-written composite operator. */
-int32_t aclpy_executor_set_address(aclpy_handle executor, size_t index, aclpy_handle tensor, uintptr_t address) {
-  static const char function[] = "aclSetTensorAddr";
+int32_t aclpy_executor_set_address(const char *function, aclpy_handle executor, size_t index, aclpy_handle tensor,
+                                   uintptr_t address) {
   (void)index;
   if (eng_stopping()) return eng_fail_stopped(function);
   if (tensor == 0) {

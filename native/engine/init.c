@@ -32,6 +32,7 @@ static uint64_t content_;
 static char *read_file_(const char *path) {
   FILE *file = fopen(path, "re");
   if (file == NULL) return NULL;
+  errno = EFBIG; /* unless reading says otherwise */
   char *text = malloc(LARGEST_CONFIG + 1);
   size_t length = text == NULL ? 0 : fread(text, 1, LARGEST_CONFIG + 1, file);
   bool good = text != NULL && ferror(file) == 0 && length <= LARGEST_CONFIG;
@@ -80,8 +81,9 @@ static int32_t load_(const char *path, struct config_ *config) {
   if (path == NULL || path[0] == 0) return ACLPY_ACL_SUCCESS;
   char *text = config->text = read_file_(path);
   if (text == NULL) {
-    return aclpy_fail(ACLPY_ACL_ERROR_INVALID_FILE, function, "configPath", "the path of a readable JSON file, or NULL",
-                      "check the path, or pass NULL", "%.200s: %s", path, strerror(errno));
+    return aclpy_fail(ACLPY_ACL_ERROR_INVALID_FILE, function, "configPath",
+                      "the path of a readable JSON file of at most 1 MiB, or NULL", "check the path, or pass NULL",
+                      "%.200s: %s", path, strerror(errno));
   }
   if (!eng_json_is_object(text)) {
     return aclpy_fail(ACLPY_ACL_ERROR_PARSE_FILE, function, "configPath", "a file that holds one JSON object",

@@ -35,7 +35,6 @@ static int32_t start_(struct eng_graph *graph, struct eng_stream **runner, const
   pthread_mutex_lock(&graph->launch_lock);
   if (graph->runner == NULL) {
     graph->runner = eng_stream_new_unlimited(graph->context, true, 0, 0, function, &status);
-    if (graph->runner != NULL) eng_retain(&graph->runner->head);
   }
   if (status == ACLPY_ACL_SUCCESS) status = eng_graph_launch(graph, graph->runner);
   if (status == ACLPY_ACL_SUCCESS) {

@@ -274,7 +274,6 @@ int32_t eng_replay_stream_of(struct eng_graph *graph, struct eng_branch *branch,
   int32_t status = ACLPY_ACL_SUCCESS;
   if (branch->stream == NULL) {
     branch->stream = eng_stream_new_unlimited(graph->context, true, 0, 0, function_, &status);
-    if (branch->stream != NULL) eng_retain(&branch->stream->head);
   }
   *stream = branch->stream;
   return status;

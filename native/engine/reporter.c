@@ -22,6 +22,7 @@ struct eng_reporter {
   uint64_t thread;
   int32_t device;
   uint32_t streams;
+  bool gone;        /* its thread has ended */
   uint32_t inside;  /* calls of aclrtProcessReport that its thread is in; the last one frees it if nobody needs it */
   uint64_t arrived; /* callbacks so far */
   struct eng_post *first, *last;
@@ -47,7 +48,8 @@ static struct eng_reporter *find_(uint64_t thread) {
 static void tidy_(struct eng_reporter *reporter) {
   if (reporter->streams != 0 || reporter->inside != 0) return;
   struct eng_reporter **link = &list_;
-  while (*link != reporter) link = &(*link)->next;
+  while (*link != NULL && *link != reporter) link = &(*link)->next;
+  if (*link == NULL) return; /* one of the process that forked */
   *link = reporter->next;
   threads_--;
   free(reporter);
@@ -55,7 +57,7 @@ static void tidy_(struct eng_reporter *reporter) {
 
 bool eng_reporter_bound(struct eng_stream *stream) {
   pthread_mutex_lock(&lock_);
-  bool bound = stream->reporter != NULL;
+  bool bound = stream->reporter != NULL && !stream->reporter->gone;
   pthread_mutex_unlock(&lock_);
   return bound;
 }
@@ -63,6 +65,7 @@ bool eng_reporter_bound(struct eng_stream *stream) {
 bool eng_reporter_post(struct eng_stream *stream, struct eng_post *post) {
   pthread_mutex_lock(&lock_);
   struct eng_reporter *reporter = stream->reporter;
+  if (reporter != NULL && reporter->gone) reporter = NULL;
   if (reporter != NULL) {
     post->number = reporter->arrived++;
     if (reporter->last != NULL) {
@@ -147,11 +150,19 @@ static struct eng_reporter *reporter_for_(uint64_t thread, int32_t device, const
     threads_++;
   }
   reporter->device = device;
+  reporter->gone = false; /* another thread has its number now */
   return reporter;
+}
+
+/* This thread's end is to be noticed: its number will be another thread's. */
+static void attend_(void) {
+  eng_thread_attach();
+  eng_self()->serves = true;
 }
 
 static int32_t subscribe_(struct eng_stream *stream, uint64_t thread, const char *function) {
   int32_t status = ACLPY_ACL_SUCCESS;
+  if (thread == self_id_()) attend_();
   pthread_mutex_lock(&lock_);
   if (stream->reporter != NULL) {
     status = refuse_stream_(function, "a stream that is not subscribed yet", "a stream with a subscribed thread");
@@ -202,6 +213,36 @@ static struct eng_post *take_out_(struct eng_reporter *reporter, const struct en
   return taken;
 }
 
+static void fail_all_(struct eng_post *post) {
+  while (post != NULL) {
+    struct eng_post *next = post->next;
+    eng_post_fail(post, ACLPY_ACL_ERROR_RT_STREAM_NO_CB_REG);
+    post = next;
+  }
+}
+
+void eng_reporter_drop(struct eng_stream *stream) {
+  pthread_mutex_lock(&lock_);
+  struct eng_post *orphans = stream->reporter == NULL ? NULL : take_out_(stream->reporter, stream);
+  pthread_mutex_unlock(&lock_);
+  fail_all_(orphans);
+}
+
+void eng_reporter_thread_ends(void) {
+  pthread_mutex_lock(&lock_);
+  struct eng_reporter *reporter = find_(self_id_());
+  struct eng_post *orphans = NULL;
+  if (reporter != NULL) {
+    orphans = reporter->first;
+    reporter->first = reporter->last = NULL;
+    reporter->gone = true;
+    reporter->inside = 0;
+    tidy_(reporter);
+  }
+  pthread_mutex_unlock(&lock_);
+  fail_all_(orphans);
+}
+
 static int32_t unsubscribe_(struct eng_stream *stream, uint64_t thread, const char *function) {
   int32_t status = ACLPY_ACL_SUCCESS;
   struct eng_post *orphans = NULL;
@@ -220,11 +261,7 @@ static int32_t unsubscribe_(struct eng_stream *stream, uint64_t thread, const ch
     tidy_(reporter);
   }
   pthread_mutex_unlock(&lock_);
-  while (orphans != NULL) {
-    struct eng_post *next = orphans->next;
-    eng_post_fail(orphans, ACLPY_ACL_ERROR_RT_STREAM_NO_CB_REG);
-    orphans = next;
-  }
+  fail_all_(orphans);
   return status;
 }
 
@@ -277,6 +314,7 @@ static bool run_arrived_(struct eng_reporter *reporter) {
 }
 
 static struct eng_reporter *enter_(void) {
+  attend_();
   pthread_mutex_lock(&lock_);
   struct eng_reporter *reporter = find_(self_id_());
   if (reporter != NULL) reporter->inside++;
@@ -321,6 +359,9 @@ void eng_reporters_after_fork(bool child) {
     return;
   }
   pthread_mutex_init(&lock_, NULL);
+  /* Callbacks stay with the parent's streams, those too that this thread was about to run. */
+  for (struct eng_reporter *r = list_; r != NULL; r = r->next) r->first = r->last = NULL;
   list_ = NULL;
   threads_ = 0;
+  atomic_store(&eng_posts_open, 0);
 }

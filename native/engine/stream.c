@@ -19,13 +19,10 @@
 #include "schedule.h"
 #include "stream_state.h"
 
-static _Atomic uint64_t ids_;
-
 static bool init_(struct eng_stream *stream) {
   pthread_mutex_init(&stream->lock, NULL);
   eng_parker_init(&stream->parker);
   atomic_store(&stream->next_target, UINT64_MAX);
-  stream->id = atomic_fetch_add(&ids_, 1) + 1;
   if (!eng_handle_open_noted(ENG_STREAM, &stream->head, ENG_DOOR_SHUT, &stream->handle)) return false;
   stream->door = eng_handle_note(&stream->head);
   return true;
@@ -36,22 +33,8 @@ static unsigned gate_of_flags_(uint32_t flags) {
          ((flags & ENG_STREAM_DEVICE_USE_ONLY) != 0 ? ENG_GATE_DEVICE : 0);
 }
 
-struct eng_stream *eng_stream_new(struct eng_context *context, bool free_standing, uint32_t priority, uint32_t flags,
-                                  const char *function, int32_t *status) {
-  *status = eng_limit_take(ENG_LIMIT_STREAMS, context->device, function);
-  if (*status != ACLPY_ACL_SUCCESS) return NULL;
-  struct eng_stream *stream = eng_stream_new_unlimited(context, free_standing, priority, flags, function, status);
-  if (stream == NULL) {
-    eng_limit_give(ENG_LIMIT_STREAMS, context->device);
-    return NULL;
-  }
-  stream->limited = true;
-  eng_stream_announce(stream, true);
-  return stream;
-}
-
-struct eng_stream *eng_stream_new_unlimited(struct eng_context *context, bool free_standing, uint32_t priority,
-                                            uint32_t flags, const char *function, int32_t *status) {
+static struct eng_stream *make_(struct eng_context *context, bool free_standing, uint32_t priority, uint32_t flags,
+                                const char *function, int32_t *status) {
   struct eng_stream *stream = eng_object_zalloc(sizeof(*stream));
   if (stream == NULL || !init_(stream)) {
     free(stream);
@@ -66,6 +49,13 @@ struct eng_stream *eng_stream_new_unlimited(struct eng_context *context, bool fr
   stream->foreign = eng_device_foreign(stream->device);
   stream->context = context;
   eng_retain(&context->head);
+  return stream;
+}
+
+/* From here on other threads find it, and may end it at once. */
+static struct eng_stream *publish_(struct eng_stream *stream, const char *function, int32_t *status) {
+  struct eng_context *context = stream->context;
+  eng_retain(&stream->head); /* the caller's */
   if (eng_context_add_stream(context, stream)) {
     pthread_mutex_lock(&context->lock);
     if (context->stopped != NULL) atomic_fetch_or(&stream->gate, ENG_GATE_STOPPED);
@@ -75,12 +65,34 @@ struct eng_stream *eng_stream_new_unlimited(struct eng_context *context, bool fr
   *status = aclpy_fail(ACLPY_ACL_ERROR_RT_CONTEXT_NULL, function, "", "a context that is not being destroyed",
                        "create the stream before the context goes", "a context on its way out");
   if (eng_handle_close(ENG_STREAM, stream->handle, false) != NULL) eng_release(&stream->head);
+  eng_release(&stream->head);
   return NULL;
+}
+
+struct eng_stream *eng_stream_new(struct eng_context *context, bool free_standing, uint32_t priority, uint32_t flags,
+                                  const char *function, int32_t *status) {
+  *status = eng_limit_take(ENG_LIMIT_STREAMS, context->device, function);
+  if (*status != ACLPY_ACL_SUCCESS) return NULL;
+  struct eng_stream *stream = make_(context, free_standing, priority, flags, function, status);
+  if (stream == NULL) {
+    eng_limit_give(ENG_LIMIT_STREAMS, context->device);
+    return NULL;
+  }
+  stream->limited = true;
+  stream = publish_(stream, function, status);
+  if (stream != NULL) eng_stream_announce(stream, true);
+  return stream;
+}
+
+struct eng_stream *eng_stream_new_unlimited(struct eng_context *context, bool free_standing, uint32_t priority,
+                                            uint32_t flags, const char *function, int32_t *status) {
+  struct eng_stream *stream = make_(context, free_standing, priority, flags, function, status);
+  return stream == NULL ? NULL : publish_(stream, function, status);
 }
 
 void eng_stream_dispose(void *object) {
   struct eng_stream *stream = object;
-  if (stream->foreign) eng_foreign_end(stream);
+  if (stream->foreign && stream->id != 0) eng_foreign_end(stream);
   eng_queue_close(&stream->queue);
   eng_tags_free(stream->tags);
   eng_scratch_free(&stream->scratch);

@@ -54,7 +54,7 @@ struct eng_stream {
   int32_t device;
   bool free_standing; /* made with an explicit context: exempt from the current-context rule */
   uint32_t priority, flags;
-  uint64_t id;                        /* grows with creation */
+  uint64_t id;                        /* grows along a context's list; 0: in none yet */
   struct eng_stream *previous, *next; /* the context's list, under the context's lock */
 
   _Atomic uint64_t *door;     /* of ENG_DOOR_*; beside the handle (door.h) */
@@ -98,6 +98,7 @@ struct eng_stream {
   struct eng_reporter *reporter; /* where callbacks go; under the reporters' lock */
   atomic_bool host_functions;    /* aclrtLaunchHostFunc was used */
   atomic_int blocking_callbacks; /* queued ones that the stream will wait for */
+  atomic_bool end_announced;     /* once, whoever of several ends it */
   bool limited;                  /* counted against the device's number of streams */
   bool stop_on_failure;
   uint64_t attributes[ACLPY_STREAM_ATTRIBUTES];
@@ -126,6 +127,7 @@ int32_t eng_stream_refuse_dead(aclpy_handle stream, const char *function);
 
 /* ---- life ---- */
 
+/* With a reference for the caller besides the handle's own. */
 struct eng_stream *eng_stream_new(struct eng_context *context, bool free_standing, uint32_t priority, uint32_t flags,
                                   const char *function, int32_t *status);
 /* The same, not counted against the device's streams and unknown to listeners: for the engine's own use. */
@@ -158,6 +160,8 @@ int32_t eng_stream_submit_all(struct eng_stream *stream, const struct eng_task *
 bool eng_stream_drain(struct eng_stream *stream);
 /* The same, then the stream's failure, if any, is reported once. */
 int32_t eng_stream_synchronize(struct eng_stream *stream, const char *function);
+/* The first failure that nobody has been told of; 0 for none. */
+int32_t eng_stream_report_failure(struct eng_stream *stream);
 /* With a deadline; timed_out is the status and `function` the caller it is reported for. */
 int32_t eng_stream_synchronize_until(struct eng_stream *stream, int64_t deadline_ns, const char *function);
 /* What a host wait's timeout in milliseconds means: -1 for ever, above 0 that long, anything else 107000. */

@@ -22,7 +22,10 @@ int32_t aclpy_stream_create(aclpy_handle ctx, uint32_t priority, uint32_t flags,
   struct eng_context *context = eng_context_resolve(ctx, function, &status);
   if (context == NULL) return status;
   struct eng_stream *made = eng_stream_new(context, ctx != 0, priority, flags, function, &status);
-  if (made != NULL) *stream = made->handle;
+  if (made != NULL) {
+    *stream = made->handle;
+    eng_release(&made->head);
+  }
   eng_release(&context->head);
   return status;
 }
@@ -52,24 +55,32 @@ static int32_t check_destroy_(struct eng_stream *stream, bool force, const char 
   return status;
 }
 
-static int32_t destroy_(aclpy_handle ctx, aclpy_handle stream, bool force, const char *function) {
+enum end_ { WAIT, WAIT_AND_TELL, FORCE };
+
+static int32_t end_waiting_(struct eng_stream *stream, bool tell, const char *function) {
+  eng_stream_finish_waiting(stream);
+  if (eng_schedule_stuck()) return eng_stream_refuse_timeout(stream, function);
+  if (eng_stopping()) return eng_fail_stopped(function);
+  return tell ? eng_stream_report_failure(stream) : ACLPY_ACL_SUCCESS;
+}
+
+static int32_t destroy_(aclpy_handle ctx, aclpy_handle stream, enum end_ how, const char *function) {
   if (eng_stopping()) return eng_fail_stopped(function);
   if (stream == 0) return eng_fail_null(function, "stream");
   int32_t status = ACLPY_ACL_SUCCESS;
   struct eng_stream *found = eng_stream_resolve(ctx, stream, function, &status);
   if (found == NULL) return status;
-  status = check_destroy_(found, force, function);
+  status = check_destroy_(found, how == FORCE, function);
   if (status == ACLPY_ACL_SUCCESS) {
     eng_stream_announce(found, false);
     if (eng_handle_close(ENG_STREAM, stream, false) == NULL) {
       status = eng_stream_refuse_dead(stream, function);
-    } else if (force) {
+    } else if (how == FORCE) {
       eng_stream_discard_queued(found);
+      eng_reporter_drop(found);
       eng_stream_finish_later(found);
     } else {
-      eng_stream_finish_waiting(found);
-      if (eng_stopping()) status = eng_fail_stopped(function);
-      if (eng_schedule_stuck()) status = eng_stream_refuse_timeout(found, function);
+      status = end_waiting_(found, how == WAIT_AND_TELL, function);
     }
   }
   eng_release(&found->head);
@@ -77,11 +88,15 @@ static int32_t destroy_(aclpy_handle ctx, aclpy_handle stream, bool force, const
 }
 
 int32_t aclpy_stream_destroy(aclpy_handle ctx, aclpy_handle stream) {
-  return destroy_(ctx, stream, false, "aclrtDestroyStream");
+  return destroy_(ctx, stream, WAIT, "aclrtDestroyStream");
+}
+
+int32_t aclpy_stream_close(aclpy_handle ctx, aclpy_handle stream) {
+  return destroy_(ctx, stream, WAIT_AND_TELL, "aclrtDestroyStream");
 }
 
 int32_t aclpy_stream_destroy_force(aclpy_handle ctx, aclpy_handle stream) {
-  return destroy_(ctx, stream, true, "aclrtDestroyStreamForce");
+  return destroy_(ctx, stream, FORCE, "aclrtDestroyStreamForce");
 }
 
 int32_t aclpy_stream_release(aclpy_handle stream) {

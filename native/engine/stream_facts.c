@@ -169,7 +169,8 @@ int32_t aclpy_stream_listen(const char *name, aclpy_stream_listener call, void *
                     name);
 }
 
-void eng_stream_announce(const struct eng_stream *stream, bool created) {
+void eng_stream_announce(struct eng_stream *stream, bool created) {
+  if (!created && atomic_exchange(&stream->end_announced, true)) return;
   if (atomic_load_explicit(&listening_, memory_order_relaxed) == 0) return;
   struct listener_ copy[LISTENERS];
   pthread_mutex_lock(&lock_);

@@ -25,7 +25,7 @@ void eng_context_stop(struct eng_context *context, struct eng_failure *failure);
 int32_t eng_context_report_stopped(struct eng_context *context);
 
 /* aclrtRegStreamStateCallback. */
-void eng_stream_announce(const struct eng_stream *stream, bool created);
+void eng_stream_announce(struct eng_stream *stream, bool created);
 void eng_stream_listeners_before_fork(void);
 void eng_stream_listeners_after_fork(bool child);
 

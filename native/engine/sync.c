@@ -141,7 +141,7 @@ static bool drain_until_(struct eng_stream *stream, int64_t deadline_ns) {
 
 bool eng_stream_drain(struct eng_stream *stream) { return drain_until_(stream, ENG_NEVER); }
 
-static int32_t report_failure_(struct eng_stream *stream) {
+int32_t eng_stream_report_failure(struct eng_stream *stream) {
   if (!atomic_load(&stream->failed)) return ACLPY_ACL_SUCCESS;
   pthread_mutex_lock(&stream->lock);
   struct eng_failure *failure = stream->failure;
@@ -195,7 +195,7 @@ int32_t eng_stream_synchronize_until(struct eng_stream *stream, int64_t deadline
     int32_t status = eng_foreign_settle(stream);
     if (status != ACLPY_ACL_SUCCESS) return status;
   }
-  return report_failure_(stream);
+  return eng_stream_report_failure(stream);
 }
 
 void eng_stream_fail(struct eng_stream *stream, struct eng_task *task, int32_t status) {

@@ -175,8 +175,7 @@ int32_t aclpy_tensor_destroy(aclpy_handle handle) {
   return ACLPY_ACL_SUCCESS;
 }
 
-int32_t aclpy_tensor_describe(aclpy_handle handle, aclpy_tensor_desc *desc) {
-  static const char function[] = "aclGetViewShape";
+int32_t aclpy_tensor_describe(const char *function, aclpy_handle handle, aclpy_tensor_desc *desc) {
   if (desc == NULL) return refuse_null_(function, "desc");
   int32_t status = ACLPY_ACL_SUCCESS;
   struct eng_tensor *tensor = find_(handle, function, &status);
@@ -184,6 +183,7 @@ int32_t aclpy_tensor_describe(aclpy_handle handle, aclpy_tensor_desc *desc) {
   memset(desc, 0, sizeof(*desc));
   pthread_mutex_lock(&lock_);
   const struct eng_layout *layout = atomic_load(&tensor->layout);
+  desc->layout = layout->id;
   desc->dtype = (int32_t)layout->word[0];
   desc->format = (int32_t)layout->word[1];
   desc->offset = layout->word[2];

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #endif
 
+#include "callback.h"
 #include "fault.h"
 #include "handle_table.h"
 #include "message.h"
@@ -21,6 +22,8 @@ static pthread_key_t exit_key_;
 
 static void at_exit_(void *arg) {
   struct eng_thread *self = arg;
+  if (self->serves) eng_reporter_thread_ends();
+  self->serves = false;
   self->attached = false;
   if (self->parker.listed) eng_parker_close(&self->parker);
   eng_messages_free(self->messages);

@@ -46,6 +46,7 @@ struct eng_thread {
   int32_t message_code;         /* of its next message; 0: by status */
   int32_t runtime_error;        /* aclrtGetLastError */
   int32_t runtime_error_before; /* the one that it replaced: a failed task takes its own back (error.c) */
+  bool serves;                  /* it has subscribed to callbacks, or asked for them */
   bool attached;
 };
 

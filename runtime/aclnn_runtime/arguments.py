@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import operator
+import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,7 +15,17 @@ from aclnn_runtime.errors import INVALID_PARAM, PARAM_INVALID, fail
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["SIZE_MAX", "as_function", "as_int", "as_int32", "as_size", "as_uint32", "describe"]
+__all__ = [
+    "SIZE_MAX",
+    "as_function",
+    "as_int",
+    "as_int32",
+    "as_list",
+    "as_size",
+    "as_text",
+    "as_uint32",
+    "describe",
+]
 
 SIZE_MAX: Final = 2**64 - 1
 _LONGEST_REPR: Final = 60
@@ -104,6 +116,49 @@ def as_int32(function: str, argument: str, value: object) -> int:
 def as_uint32(function: str, argument: str, value: object) -> int:
     """A ``uint32_t``."""
     return as_int(function, argument, value, low=0, high=2**32 - 1)
+
+
+def as_text(function: str, argument: str, value: object) -> bytes | None:
+    """A ``const char *``: a string or a path; None stays None.
+
+    Raises
+    ------
+    AclError
+        100000 for anything else.
+    """
+    if value is None:
+        return None
+    try:
+        return os.fsencode(value)  # type: ignore[arg-type]  # asking is the test
+    except (TypeError, ValueError):
+        fail(
+            function,
+            argument,
+            what="has the wrong type",
+            got=describe(value),
+            expected="a string",
+            fix=f"pass {argument} as a str",
+        )
+
+
+def as_list(function: str, argument: str, value: object) -> list[object]:
+    """The members of a sequence.
+
+    Raises
+    ------
+    AclError
+        100000 for what has none.
+    """
+    if not isinstance(value, Iterable):
+        fail(
+            function,
+            argument,
+            what="has the wrong type",
+            got=describe(value),
+            expected="a sequence",
+            fix=f"pass {argument} as a list",
+        )
+    return list(value)
 
 
 def as_function(function: str, argument: str, value: object) -> Callable[..., object]:

@@ -217,7 +217,9 @@ class Device(Noun):
         if self._open:
             self._open = False
             status = lib.aclpy_primary_release(self._ctx)
-            if status:
+            if status == INVALID_HANDLE:  # gone already: it stayed with the parent of a fork
+                lib.aclpy_error_clear()
+            elif status:
                 raise_last(status)
 
     def __repr__(self) -> str:

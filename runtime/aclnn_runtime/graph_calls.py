@@ -3,18 +3,12 @@
 
 from __future__ import annotations
 
-from os import fspath
-from typing import TYPE_CHECKING
-
 from aclnn_native import ffi, lib
-from aclnn_runtime.arguments import as_int32, as_uint32
+from aclnn_runtime.arguments import as_int32, as_text, as_uint32
 from aclnn_runtime.graph import Graph, TaskGroup
 from aclnn_runtime.noun import handle_of
 from aclnn_runtime.outputs import check, number
 from aclnn_runtime.stream import Stream
-
-if TYPE_CHECKING:
-    from os import PathLike
 
 __all__ = [
     "abort",
@@ -53,18 +47,20 @@ def print_graph(graph: object) -> None:
     check(lib.aclpy_graph_print(_graph("aclmdlRIDebugPrint", graph)))
 
 
-def print_json(graph: object, path: str | PathLike[str] | None, flags: object) -> None:
+def print_json(graph: object, path: object, flags: object) -> None:
     """``aclmdlRIDebugJsonPrint``."""
     function = "aclmdlRIDebugJsonPrint"
-    place = ffi.NULL if path is None else fspath(path).encode()
+    place = as_text(function, "path", path)
     bits = as_uint32(function, "flags", flags)
-    check(lib.aclpy_graph_print_json(_graph(function, graph), place, bits))
+    where = ffi.NULL if place is None else place
+    check(lib.aclpy_graph_print_json(_graph(function, graph), where, bits))
 
 
-def set_name(graph: object, name: str | None) -> None:
+def set_name(graph: object, name: object) -> None:
     """``aclmdlRISetName``."""
-    text = ffi.NULL if name is None else name.encode()
-    check(lib.aclpy_graph_set_name(_graph("aclmdlRISetName", graph), text))
+    function = "aclmdlRISetName"
+    text = as_text(function, "name", name)
+    check(lib.aclpy_graph_set_name(_graph(function, graph), ffi.NULL if text is None else text))
 
 
 def get_name(graph: object) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from aclnn_native import ffi, lib
-from aclnn_runtime.arguments import as_int, as_uint32
+from aclnn_runtime.arguments import as_int, as_list, as_uint32
 from aclnn_runtime.noun import HandleNoun, handle_of
 from aclnn_runtime.outputs import check, number
 from aclnn_runtime.stream import Stream
@@ -131,8 +131,9 @@ def destroy_counting_notify(notify: object) -> None:
     notify._open = False
 
 
-def reset_notifies(notifies: list[object]) -> None:
+def reset_notifies(notifies: object) -> None:
     """``aclrtNotifyBatchReset``."""
     function = "aclrtNotifyBatchReset"
-    handles = [handle_of(function, "notifies", notify, Notify) for notify in notifies]
+    given = as_list(function, "notifies", notifies)
+    handles = [handle_of(function, "notifies", notify, Notify) for notify in given]
     check(lib.aclpy_notify_batch_reset(ffi.new("aclpy_handle[]", handles), len(handles)))

@@ -16,6 +16,7 @@ from aclnn_runtime.outputs import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import TracebackType
     from typing import NoReturn
 
     from aclnn_runtime.device import Device
@@ -264,6 +265,11 @@ class Stream(HandleNoun, calls.Stream):
     def close(self) -> None:
         """Wait until everything queued has run and give the stream back; once.
 
+        Raises
+        ------
+        AclError
+            The failure of a task that no `synchronize` has told of; the stream is gone then, too.
+
         Notes
         -----
         Blocks. A stream that is merely garbage collected does not: its queued work still runs.
@@ -272,7 +278,19 @@ class Stream(HandleNoun, calls.Stream):
             self._open = False
             self._keepalive = None
             if self._owned:
-                self._check_closing(lib.aclpy_stream_destroy(self._context, self._handle))
+                self._check_closing(lib.aclpy_stream_close(self._context, self._handle))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if error is None:
+            self.close()
+            return
+        with suppress(AclError):  # the block's own error says more
+            self.close()
 
     def __del__(self) -> None:
         if getattr(self, "_owned", False) and self._open:

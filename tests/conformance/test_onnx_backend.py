@@ -186,6 +186,24 @@ def test_section_4_run_node_follows_the_opset(opset, wanted):
     np.testing.assert_allclose(y, softmax(rows, -1).reshape(x.shape), rtol=1.2e-6)
 
 
+def test_run_node_takes_arrays_in_order_by_name_or_one():
+    node = helper.make_node("Softmax", ["x"], ["y"])
+    x = np.ones((2, 3), np.float32)
+    for given in ([x], (x,), x, {"x": x}):
+        (y,) = AclnnBackend.run_node(node, given)
+        np.testing.assert_allclose(y, softmax(x, -1), rtol=1.2e-6)
+    for given in ({"z": x}, {}, [x, x], []):
+        with pytest.raises(OnnxError):
+            AclnnBackend.run_node(node, given)
+
+
+@pytest.mark.parametrize("model", [None, b"", softmax_model().SerializeToString(), "a path"])
+def test_what_is_no_model(model):
+    assert not AclnnBackend.is_compatible(model)
+    with pytest.raises(OnnxError, match=r"onnx\.load"):
+        AclnnBackend.prepare(model)
+
+
 def test_run_node_constant_and_missing_operators():
     value = helper.make_tensor("v", TensorProto.FLOAT, [2], [1.0, 2.0])
     (found,) = AclnnBackend.run_node(helper.make_node("Constant", [], ["c"], value=value), [])

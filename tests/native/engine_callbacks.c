@@ -199,6 +199,52 @@ static void captured_callbacks_run_at_each_replay(void) {
   destroy_stream(stream);
 }
 
+struct brief {
+  aclpy_handle stream;
+  struct seen *seen;
+};
+
+static void *subscribe_and_end(void *arg) {
+  struct brief *brief = arg;
+  CHECK_EQUAL(aclpy_set_device(0), 0);
+  brief->stream = new_stream();
+  CHECK_EQUAL(aclpy_subscribe_report(0, aclpy_thread_id(), brief->stream), 0);
+  CHECK_EQUAL(aclpy_launch_callback(0, brief->stream, see, drop_seen, brief->seen, 0, NO_BLOCK), 0);
+  CHECK_EQUAL(aclpy_stream_synchronize(0, brief->stream), 0);
+  CHECK_EQUAL(aclpy_live_count("callback"), 1);
+  return NULL;
+}
+
+/* Its number is soon another thread's, which must not get its callbacks. */
+static void a_thread_that_ends_calls_nothing(void) {
+  struct seen seen = SEEN;
+  struct brief brief = {.seen = &seen};
+  int64_t streams = aclpy_live_count("stream");
+  join_thread(start_thread(subscribe_and_end, &brief));
+  CHECK_EQUAL(latch_count(&seen.dropped), 1);
+  CHECK_EQUAL(aclpy_live_count("callback"), 0);
+  CHECK_EQUAL(aclpy_launch_callback(0, brief.stream, see, drop_seen, &seen, 0, BLOCK), 107015);
+  CHECK_EQUAL(aclpy_stream_synchronize(0, brief.stream), 107015); /* what was dropped is told */
+  destroy_stream(brief.stream);
+  CHECK_EQUAL(aclpy_live_count("stream"), streams);
+  CHECK_EQUAL(latch_count(&seen.begun), 0);
+}
+
+static void ending_by_force_drops_callbacks(void) {
+  struct seen seen = SEEN;
+  uint64_t self = aclpy_thread_id();
+  int64_t streams = aclpy_live_count("stream");
+  aclpy_handle stream = new_stream();
+  CHECK_EQUAL(aclpy_subscribe_report(0, self, stream), 0);
+  CHECK_EQUAL(aclpy_launch_callback(0, stream, see, drop_seen, &seen, 0, NO_BLOCK), 0);
+  CHECK_EQUAL(aclpy_stream_synchronize(0, stream), 0);
+  CHECK_EQUAL(aclpy_stream_destroy_force(0, stream), 0);
+  CHECK_EQUAL(latch_count(&seen.dropped), 1);
+  CHECK_EQUAL(aclpy_live_count("callback"), 0);
+  CHECK_EQUAL(aclpy_live_count("stream"), streams);
+  CHECK_EQUAL(aclpy_process_report(1), 107012); /* it serves no stream any more */
+}
+
 int main(void) {
   CHECK_EQUAL(aclpy_set_device(0), 0);
   RUN(arguments_are_checked);
@@ -207,6 +253,8 @@ int main(void) {
   RUN(one_thread_does_everything);
   RUN(unsubscribing_fails_what_is_pending);
   RUN(captured_callbacks_run_at_each_replay);
+  RUN(a_thread_that_ends_calls_nothing);
+  RUN(ending_by_force_drops_callbacks);
   CHECK_EQUAL(aclpy_reset_device(0), 0);
   CHECK_EQUAL(aclpy_live_count("stream"), 0);
   CHECK_EQUAL(aclpy_live_count("task"), 0);

@@ -110,6 +110,35 @@ static void resetting_ends_the_streams(void) {
   CHECK_EQUAL(aclpy_stream_default(0, &again), 107002);
 }
 
+enum { ROUNDS = THREAD_SANITIZED ? 300 : 3000, RACERS = 4 };
+
+static void *set_create_reset(void *arg) {
+  for (int i = 0; i < ROUNDS; i++) {
+    aclpy_handle stream = 0;
+    CHECK_EQUAL(aclpy_set_device(0), 0);
+    (void)aclpy_stream_create(0, 0, 0, &stream); /* another thread may have reset the device */
+    (void)aclpy_reset_device_force(0);
+  }
+  return arg;
+}
+
+/* A stream may be ended by another thread before its creator has returned; none is forgotten. */
+static void resets_among_creators(void) {
+  uint32_t before = 0, after = 0;
+  CHECK_EQUAL(aclpy_set_device(0), 0);
+  CHECK_EQUAL(aclpy_stream_available(0, &before), 0);
+  pthread_t threads[RACERS];
+  for (int i = 0; i < RACERS; i++) threads[i] = start_thread(set_create_reset, NULL);
+  for (int i = 0; i < RACERS; i++) join_thread(threads[i]);
+  (void)aclpy_reset_device_force(0);
+  CHECK_EQUAL(aclpy_live_count("context"), 0);
+  CHECK_EQUAL(aclpy_live_count("stream"), 0);
+  CHECK_EQUAL(aclpy_set_device(0), 0);
+  CHECK_EQUAL(aclpy_stream_available(0, &after), 0);
+  CHECK_EQUAL(after, before);
+  CHECK_EQUAL(aclpy_reset_device(0), 0);
+}
+
 static void *fresh_thread(void *arg) {
   aclpy_handle current = 0, wanted = *(aclpy_handle *)arg;
   CHECK_EQUAL(aclpy_context_get_current(&current), 107002);
@@ -251,6 +280,7 @@ int main(int argc, char **argv) {
   RUN(configuration_files);
   RUN(devices_count_their_setters);
   RUN(resetting_ends_the_streams);
+  RUN(resets_among_creators);
   RUN(contexts_by_the_book);
   RUN(nouns_count_apart);
   RUN(recent_messages);

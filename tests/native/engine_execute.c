@@ -162,13 +162,13 @@ static void first_runs_capture_marked_slots_only(void) {
   struct setup s = set_up(0, 0, 1000);
   uintptr_t in2 = new_floats(100), out2 = new_floats(-7);
   aclpy_handle executor = phase1(&s);
-  CHECK_EQUAL(aclpy_executor_set_address(executor, 99, s.in, in2), 0);
-  CHECK_EQUAL(aclpy_executor_set_address(executor, 0, s.out, out2), 0);
+  CHECK_EQUAL(aclpy_executor_set_address("aclSetTensorAddr", executor, 99, s.in, in2), 0);
+  CHECK_EQUAL(aclpy_executor_set_address("aclSetTensorAddr", executor, 0, s.out, out2), 0);
   CHECK_EQUAL(aclpy_execute(op_id, 0, 0, executor, s.stream), 0);
   CHECK(first_out(&s) == 101.0f); /* out: phase 1's address; self: the tensor's of now */
   CHECK(((const float *)out2)[0] == -7.0f);
-  CHECK_EQUAL(aclpy_executor_set_address(executor, 0, 0, out2), 561103);
-  CHECK_EQUAL(aclpy_executor_set_address(0, 0, s.in, s.in_address), 561103);
+  CHECK_EQUAL(aclpy_executor_set_address("aclSetTensorAddr", executor, 0, 0, out2), 561103);
+  CHECK_EQUAL(aclpy_executor_set_address("aclSetTensorAddr", 0, 0, s.in, s.in_address), 561103);
   uintptr_t now = 0;
   CHECK_EQUAL(aclpy_tensor_get_address(s.in, &now), 0);
   CHECK_EQUAL(now, s.in_address); /* stored although the executor was NULL */

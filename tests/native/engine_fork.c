@@ -177,6 +177,59 @@ static void a_host_function_may_fork(void) {
   CHECK_EQUAL(aclpy_stream_destroy(0, stream), 0);
 }
 
+static pid_t forked;
+static int ran;
+
+static int32_t fork_once(void *arg) {
+  (void)arg;
+  ran++;
+  if (ran == 1) forked = fork();
+  if (forked == 0) alarm(PATIENCE_SECONDS);
+  return 0;
+}
+
+static void start_over(uint64_t self) {
+  CHECK_EQUAL(aclpy_live_count("callback"), 0);
+  CHECK_EQUAL(aclpy_process_report(1), 107012);
+  CHECK_EQUAL(aclpy_set_device(0), 0);
+  aclpy_handle stream = 0;
+  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
+  CHECK_EQUAL(aclpy_subscribe_report(0, self, stream), 0);
+  CHECK_EQUAL(aclpy_unsubscribe_report(0, self, stream), 0);
+  CHECK_EQUAL(aclpy_stream_destroy(0, stream), 0);
+}
+
+/* A callback that forks: the child does not run those behind it, nor is it subscribed any more. */
+static void callbacks_stay_with_the_parent(void) {
+  aclpy_handle stream = 0, event = 0;
+  uint64_t self = aclpy_thread_id();
+  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
+  CHECK_EQUAL(aclpy_event_create(0, ACLPY_EVENT_PLAIN, 0, &event), 0);
+  CHECK_EQUAL(aclpy_subscribe_report(0, self, stream), 0);
+  for (int i = 0; i < 2; i++) CHECK_EQUAL(aclpy_launch_callback(0, stream, fork_once, NULL, NULL, 0, 0), 0);
+  CHECK_EQUAL(aclpy_event_record(0, event, stream), 0);
+  CHECK_EQUAL(aclpy_event_synchronize(event), 0);
+  CHECK_EQUAL(aclpy_live_count("callback"), 2);
+  pid_t child = fork();
+  if (child == 0) {
+    start_over(self);
+    _exit(0);
+  }
+  wait_for(child);
+  CHECK_EQUAL(aclpy_process_report(-1), 0);
+  if (forked == 0) {
+    CHECK_EQUAL(ran, 1);
+    start_over(self);
+    _exit(0);
+  }
+  wait_for(forked);
+  CHECK_EQUAL(ran, 2);
+  CHECK_EQUAL(aclpy_live_count("callback"), 0);
+  CHECK_EQUAL(aclpy_unsubscribe_report(0, self, stream), 0);
+  CHECK_EQUAL(aclpy_event_destroy(event), 0);
+  CHECK_EQUAL(aclpy_stream_destroy(0, stream), 0);
+}
+
 int main(void) {
   op_id = aclpy_operator_id("aclnnFake");
   CHECK_EQUAL(aclpy_set_device(0), 0);
@@ -188,6 +241,7 @@ int main(void) {
     RUN(forks_among_busy_threads);
   }
   RUN(a_host_function_may_fork);
+  RUN(callbacks_stay_with_the_parent);
   CHECK_EQUAL(aclpy_reset_device(0), 0);
   return 0;
 }

@@ -249,6 +249,33 @@ static void hear(aclpy_handle stream, int32_t state, void *arg) {
   heard[n_heard++].state = state;
 }
 
+static atomic_int n_ends;
+static void count_ends(aclpy_handle stream, int32_t state, void *arg) {
+  (void)stream, (void)arg;
+  if (state == 2) atomic_fetch_add(&n_ends, 1);
+}
+
+static void *destroy_it(void *arg) {
+  (void)aclpy_stream_destroy(0, *(aclpy_handle *)arg); /* one of several is first */
+  return NULL;
+}
+
+static void the_end_is_announced_once(void) {
+  enum { STREAMS = 50, ENDERS = 3 };
+  aclpy_handle context = 0;
+  CHECK_EQUAL(aclpy_context_get_current(&context), 0);
+  CHECK_EQUAL(aclpy_stream_listen("ends", count_ends, NULL), 0);
+  for (int i = 0; i < STREAMS; i++) {
+    aclpy_handle stream = 0;
+    CHECK_EQUAL(aclpy_stream_create(context, 0, 0, &stream), 0); /* free-standing: other threads need no context */
+    pthread_t threads[ENDERS];
+    for (int k = 0; k < ENDERS; k++) threads[k] = start_thread(destroy_it, &stream);
+    for (int k = 0; k < ENDERS; k++) join_thread(threads[k]);
+    CHECK_EQUAL(atomic_load(&n_ends), i + 1);
+  }
+  CHECK_EQUAL(aclpy_stream_listen("ends", NULL, NULL), 0);
+}
+
 static void listeners(void) {
   CHECK_EQUAL(aclpy_stream_listen("mine", hear, &n_heard), 0);
   CHECK_EQUAL(aclpy_stream_listen("mine", hear, &n_heard), 107000);
@@ -453,6 +480,7 @@ int main(void) {
   RUN(aborting);
   RUN(stopping_on_failure);
   RUN(listeners);
+  RUN(the_end_is_announced_once);
   RUN(both_queries);
   RUN(stream_waits_time_out_in_seconds);
   RUN(a_notify_lets_one_waiter_go);

@@ -56,7 +56,7 @@ static void creation_checks_little(void) {
   CHECK_EQUAL(aclpy_tensor_destroy(tensor), 0);
   CHECK_EQUAL(aclpy_tensor_create(NULL, 0, 0, NULL, 0, 2, NULL, 0, 64, &tensor, NULL), 0);
   aclpy_tensor_desc desc;
-  CHECK_EQUAL(aclpy_tensor_describe(tensor, &desc), 0);
+  CHECK_EQUAL(aclpy_tensor_describe("aclGetViewShape", tensor, &desc), 0);
   CHECK_EQUAL(desc.view_rank, 0);
   CHECK_EQUAL(aclpy_tensor_destroy(tensor), 0);
   CHECK_EQUAL(aclpy_tensor_create(NULL, 1, 0, NULL, 0, 2, odd, 1, 0, &tensor, NULL), 161001);
@@ -78,16 +78,16 @@ static void dead_tensors_are_refused(void) {
   CHECK_EQUAL(aclpy_tensor_destroy(tensor), 0);
   CHECK_EQUAL(aclpy_tensor_destroy(tensor), 161002);
   CHECK_CONTAINS(aclpy_error_last()->got, "destroyed already");
-  CHECK_EQUAL(aclpy_tensor_describe(tensor, &desc), 161002);
+  CHECK_EQUAL(aclpy_tensor_describe("aclGetViewShape", tensor, &desc), 161002);
   CHECK_EQUAL(aclpy_tensor_layout(tensor, &layout), 161002);
   CHECK_EQUAL(aclpy_tensor_get_address(tensor, &address), 161002);
   CHECK_EQUAL(aclpy_tensor_set_address(tensor, 0), 161002);
   CHECK_EQUAL(aclpy_tensor_init(tensor, dims, 3, 0, NULL, 0, 2, dims, 3, 0, NULL), 161002);
-  CHECK_EQUAL(aclpy_tensor_describe(0, &desc), 161001);
+  CHECK_EQUAL(aclpy_tensor_describe("aclGetViewShape", 0, &desc), 161001);
   CHECK_EQUAL(aclpy_tensor_set_address(0, 0), 161001);
   CHECK_EQUAL(aclpy_tensor_init(0, dims, 3, 0, NULL, 0, 2, dims, 3, 0, NULL), 161001);
   tensor = make(NULL, 0, 0, NULL);
-  CHECK_EQUAL(aclpy_tensor_describe(tensor, NULL), 161001);
+  CHECK_EQUAL(aclpy_tensor_describe("aclGetViewShape", tensor, NULL), 161001);
   CHECK_EQUAL(aclpy_tensor_get_address(tensor, NULL), 161001);
   CHECK_EQUAL(aclpy_tensor_layout(tensor, NULL), 161001);
   CHECK_EQUAL(aclpy_tensor_set_address(tensor, 0), 0);
@@ -102,7 +102,7 @@ static void init_keeps_what_is_left_out(void) {
   CHECK(before != after);
   aclpy_tensor_desc desc;
   uintptr_t address = 0;
-  CHECK_EQUAL(aclpy_tensor_describe(tensor, &desc), 0);
+  CHECK_EQUAL(aclpy_tensor_describe("aclGetViewShape", tensor, &desc), 0);
   CHECK_EQUAL(aclpy_tensor_get_address(tensor, &address), 0);
   CHECK_EQUAL(address, 640);
   CHECK_EQUAL(desc.dtype, 1);
@@ -119,7 +119,7 @@ static void init_keeps_what_is_left_out(void) {
   CHECK_EQUAL(aclpy_tensor_init(tensor, flat, 1, 0, NULL, 0, 2, flat, 1, 128, &after), 0);
   CHECK_EQUAL(aclpy_tensor_get_address(tensor, &address), 0);
   CHECK_EQUAL(address, 128);
-  CHECK_EQUAL(aclpy_tensor_describe(tensor, &desc), 0);
+  CHECK_EQUAL(aclpy_tensor_describe("aclGetViewShape", tensor, &desc), 0);
   CHECK_EQUAL(desc.view_rank, 1);
   int64_t many[26] = {0};
   CHECK_EQUAL(aclpy_tensor_init(tensor, many, 26, 0, NULL, 0, 2, flat, 1, 128, &after), 161002);
@@ -133,11 +133,11 @@ static void *churn(void *arg) {
     aclpy_handle tensor = 0;
     aclpy_tensor_desc desc;
     CHECK_EQUAL(aclpy_tensor_create(shape, 2, 0, NULL, 0, 2, shape, 2, 0, &tensor, NULL), 0);
-    CHECK_EQUAL(aclpy_tensor_describe(tensor, &desc), 0);
+    CHECK_EQUAL(aclpy_tensor_describe("aclGetViewShape", tensor, &desc), 0);
     CHECK_EQUAL(desc.view_dims[0], i % 50);
     CHECK_EQUAL(aclpy_tensor_destroy(tensor), 0);
     CHECK_EQUAL(aclpy_tensor_init(shared, shape, 2, 0, NULL, 0, 2, shape, 2, 64, NULL), 0);
-    CHECK_EQUAL(aclpy_tensor_describe(shared, &desc), 0);
+    CHECK_EQUAL(aclpy_tensor_describe("aclGetViewShape", shared, &desc), 0);
     CHECK_EQUAL(desc.view_dims[1], 7);
     CHECK_EQUAL(desc.view_strides[0], 7);
   }

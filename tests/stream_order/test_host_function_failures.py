@@ -34,6 +34,30 @@ def test_the_failure_arrives_with_its_cause_once(stream):
     stream.synchronize()
 
 
+def test_closing_tells_of_a_failure_that_nobody_was_told_of(device):
+    with pytest.raises(acl.AclError) as caught, device.create_stream() as stream:
+        stream.launch_host_func(broken)
+    assert caught.value.status == 507000
+    assert isinstance(caught.value.__cause__, Reason)
+    assert stream.closed
+    with pytest.raises(acl.AclError) as caught:
+        stream.synchronize()
+    assert caught.value.status == 107017
+
+
+def test_closing_hides_no_other_error(device):
+    stream = device.create_stream()
+
+    def block():
+        with stream:
+            stream.launch_host_func(broken)
+            raise LookupError("of the block")
+
+    with pytest.raises(LookupError):
+        block()
+    assert stream.closed
+
+
 def test_later_work_still_runs(stream):
     seen = []
     stream.launch_host_func(broken)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -236,6 +237,13 @@ def test_nouns_refuse_unknown_dtypes(device, dtype):
     refused(161002, "dtype", device.empty, (2,), dtype)
 
 
+@pytest.mark.parametrize("kind", [int, np.int64, np.int32, np.uint8])
+def test_a_dtype_by_its_number(device, kind):
+    number = kind(acl.ACL_BF16)
+    assert device.empty((2,), number).dtype.name == "bfloat16"
+    assert acl.aclGetDataType(acl.aclCreateTensor((2,), number, None, 0, 2, None, None)) == 27
+
+
 @pytest.mark.parametrize(
     "change",
     [{"offset": 5}, {"offset": -1}, {"strides": (3, 2)}, {"strides": (-3, 1)}, {"shape": (3, 3)}],
@@ -247,6 +255,15 @@ def test_views_stay_inside_their_storage(device, change):
     check_error(caught.value, 161002)
 
 
+def test_shapes_that_no_array_has(device):
+    with pytest.raises(acl.AclnnError) as caught:
+        device.empty((2, 3)).view((2**62, 2**62), (0, 0))
+    check_error(caught.value, 161002, argument="shape")
+    with pytest.raises(acl.AclnnError) as caught:
+        acl.aclCreateTensor((-2,), "float32", None, 0, 2, None, device.malloc(8)).numpy()
+    check_error(caught.value, 161002, argument="self")
+
+
 @pytest.mark.parametrize(
     ("argument", "call"),
     [
@@ -254,13 +271,25 @@ def test_views_stay_inside_their_storage(device, change):
         ("value", lambda d: d.full((2,), "a", "float32")),
         ("array", lambda d: d.tensor([[1.0], [1.0, 2.0]])),
         ("array", lambda d: d.tensor(["a"], "float32")),
-        ("dtype", lambda d: d.tensor(["a"])),
+        ("array", lambda d: d.tensor(["a"])),
+        ("array", lambda d: d.tensor(None)),
+        ("array", lambda d: d.tensor({1, 2})),
+        ("array", lambda d: d.tensor([300], "uint8")),
+        ("array", lambda d: d.tensor([-1], "uint64")),
+        ("array", lambda d: d.tensor([1.0, float("nan")], "int32")),
+        ("array", lambda d: d.tensor(np.array([1, float("inf")], ml_dtypes.bfloat16), "int8")),
     ],
 )
 def test_values_that_have_no_place_in_a_tensor(device, argument, call):
     with pytest.raises(acl.AclnnError) as caught:
         call(device)
     check_error(caught.value, 161002, argument=argument)
+
+
+def test_values_that_an_integer_type_just_has(device):
+    values = np.array([-128.75, 127.75, -0.5])
+    assert np.array_equal(device.tensor(values, "int8").numpy(), [-128, 127, 0])
+    assert np.array_equal(device.tensor([2**64 - 1], "uint64").numpy(), [2**64 - 1])
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,45 @@ def test_what_is_destroyed(device, fresh, function, gone):
     assert_alike(function, text, theirs[1])
 
 
+GETTERS = {
+    "aclGetViewShape": ("viewDims", "viewDimsNum"),
+    "aclGetStorageShape": ("storageDims", "storageDimsNum"),
+    "aclGetViewStrides": ("stridesValue", "stridesNum"),
+    "aclGetViewOffset": ("offset",),
+    "aclGetFormat": ("format",),
+    "aclGetDataType": ("dataType",),
+    "aclGetRawTensorAddr": ("addr",),
+}
+
+
+@pytest.mark.parametrize("function", GETTERS)
+def test_getters_name_themselves_and_what_is_wrong(function):
+    tensor = acl.aclCreateTensor([2], 0, None, 0, 2, [2], None)
+    room = (c.c_uint64 * 4)()
+    for at, name in enumerate(GETTERS[function]):
+        places = [None if i == at else c.addressof(room) for i in range(len(GETTERS[function]))]
+        found, text = from_c(function, tensor, *places)
+        assert found == 161001
+        assert f"{function}, argument {name}: got NULL" in text
+    acl.aclDestroyTensor(tensor)
+    found, text = from_c(function, tensor, c.addressof(room), c.addressof(room))
+    assert found == 161002
+    assert f"{function}, argument tensor: " in text
+
+
+SETTERS = ["Input", "Output", "", "DynamicInput", "DynamicOutput", "Dynamic"]
+
+
+@pytest.mark.parametrize("which", SETTERS)
+@pytest.mark.parametrize("prefix", ["acl", "Acl"])
+def test_setters_name_themselves_and_what_is_wrong(prefix, which):
+    function = f"{prefix}Set{which}TensorAddr"
+    name = "tensors" if "Dynamic" in which else "tensor"
+    found, text = from_c(function, None, None, None, None, None)
+    assert found == 561103
+    assert f"{function}, argument {name}: got NULL" in text
+
+
 STRING = 13
 CODES = [
     pytest.param("aclCreateScalar", (8, STRING), "EZ1006", id="type of a scalar"),

@@ -178,3 +178,13 @@ def test_wrong_usage_exits_with_2(arguments):
 def test_zero_d_and_empty_shapes():
     assert "softmax" in explain("Softmax", "--shape", "").lower()
     assert "nothing to do" in explain("Softmax", "--shape", "0,3")
+
+
+def test_flags_of_the_compiler_are_no_options(tmp_path):
+    """-lpthread has the letters of -o and -h."""
+    program = tmp_path / "program"
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    done = call("build", str(tmp_path / "main.c"), "-lpthread", "-Werror", "-o", str(program))
+    assert done.exit_code == 0, done.output
+    assert program.is_file()
+    assert "Compile host programs" in call("build", "-h").output == call("build", "--help").output

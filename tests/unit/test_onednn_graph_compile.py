@@ -128,6 +128,15 @@ def test_a_chain_has_the_shape_of_its_input(bench, dims, operand, fused):
     bench.compiled(found[0])
 
 
+def test_a_chain_has_the_shape_that_one_of_its_results_tells():
+    found = partitions(
+        op(0, "SoftMax", [lt(0)], [lt(1)]),
+        op(1, "Multiply", [lt(1), lt(2, "f32", (1, 4))], [lt(3, "f32", (1, 4))]),
+        op(2, "Add", [lt(3, "f32", (1, 4)), lt(4, "f32", (3, 4))], [lt(5, "f32", (3, 4))]),
+    )
+    assert [len(part.get_ops()) for part in found] == [2, 1]
+
+
 def test_scales_for_each_channel(bench):
     for count, fine in ((4, True), (5, False)):
         chain = Chain(dims=SHAPE)

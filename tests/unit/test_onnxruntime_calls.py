@@ -97,6 +97,16 @@ def test_refusals_of_the_library_are_in_its_words(device, stream):
         plan()
 
 
+@pytest.mark.parametrize("name", ["dY", "Y", "X"])
+def test_what_is_no_array_of_numbers_is_named(name):
+    given = {"dY": GRADIENT, "Y": FORWARD, "X": None} | {name: "abc"}
+    with pytest.raises(
+        OrtError, match=rf"argument '{name}'(.|\n)*ORT_INVALID_ARGUMENT 2"
+    ) as caught:
+        ort.run("SoftmaxGrad_13", given["dY"], given["Y"], 1, X=given["X"])
+    assert (caught.value.operator, caught.value.argument) == ("SoftmaxGrad_13", name)
+
+
 def test_a_repeatable_executor_reads_addresses_anew(device, stream):
     gradient, saved = device.tensor(GRADIENT), device.tensor(FORWARD)
     results = [device.zeros(SHAPE, np.float32) for _ in range(2)]

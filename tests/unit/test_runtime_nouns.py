@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 
 import pytest
 
@@ -199,3 +201,17 @@ def test_slots_only(device):
         for noun in (stream, stream.record(), device.malloc(8)):
             with pytest.raises(AttributeError):
                 noun.colour = "blue"
+
+
+def test_a_child_of_a_fork_leaves_the_block_in_peace():
+    program = (
+        "import os, sys, aclnn_py as acl\n"
+        "with acl.Device(0) as device, device.create_stream() as stream:\n"
+        "    child = os.fork()\n"
+        "if child == 0: sys.exit(0)\n"
+        "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -161,10 +161,13 @@ def test_closed_stream(device, call):
     closed = device.create_stream()
     closed.close()
     call.plan()
+    acl.aclGetRecentErrMsg()
     with pytest.raises(acl.AclError) as caught:
         submit(call, closed)
     text = check_error(caught.value, RUNTIME, operator=call.operator, argument="stream")
     assert "107017" in text
+    told = acl.aclGetRecentErrMsg() or ""
+    assert told.count("destroyed already") == 2, told  # the runtime's own message, and the call's
     with device.create_stream() as alive:
         call.run(alive)
         alive.synchronize()

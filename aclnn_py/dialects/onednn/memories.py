@@ -76,7 +76,7 @@ class memory:
         scalar.desc, scalar.engine, scalar.tensor = desc, None, None
         scalar._handle = None  # noqa: SLF001  # a second maker of the same class
         try:
-            scalar.value = cast("np.generic", _elements(value, desc).reshape(())[()])
+            scalar.value = _scalar(value, desc)
         except (TypeError, ValueError, OverflowError):
             refuse(
                 status.invalid_arguments,
@@ -178,13 +178,21 @@ class memory:
 def _elements(values: ArrayLike, desc: memory_desc) -> np.ndarray[Any, Any]:
     """Values in the descriptor's type; ValueError for what an integer type does not have."""
     given, wanted = np.asarray(values), np.dtype(desc.row.numpy)
-    if given.dtype.kind == "c":
-        raise ValueError("complex numbers")
+    if given.dtype.kind in "cmMOSU":
+        raise ValueError(f"{given.dtype}, which are no real numbers")
     with np.errstate(invalid="ignore", over="ignore"):
         array = given.astype(wanted)
     if wanted.kind in "iu" and given.dtype != wanted and not np.array_equal(array, given):
         raise ValueError(f"numbers that {desc.data_type.name} does not have")
     return array
+
+
+def _scalar(value: float, desc: memory_desc) -> np.generic:
+    """One value in the descriptor's type; OverflowError where a finite one becomes infinite."""
+    found = _elements(value, desc).reshape(())[()]
+    if np.isinf(np.float64(found)) and not np.isinf(np.float64(value)):
+        raise OverflowError(f"{value}, which {desc.data_type.name} does not have")
+    return cast("np.generic", found)
 
 
 def _check_desc(desc: object) -> None:

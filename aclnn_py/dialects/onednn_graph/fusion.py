@@ -66,6 +66,7 @@ class _Cutter:
             group.append(after)
             self.groups[after.id] = group
             end = after.outputs[0]
+            known = end if end.is_shape_known else known
             if after.op_kind is kind.Quantize:
                 return
 
