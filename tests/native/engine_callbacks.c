@@ -212,6 +212,7 @@ static void *subscribe_and_end(void *arg) {
   CHECK_EQUAL(aclpy_launch_callback(0, brief->stream, see, drop_seen, brief->seen, 0, NO_BLOCK), 0);
   CHECK_EQUAL(aclpy_stream_synchronize(0, brief->stream), 0);
   CHECK_EQUAL(aclpy_live_count("callback"), 1);
+  CHECK_EQUAL(aclpy_reset_device(0), 0); /* its own set_device; the other thread holds the device */
   return NULL;
 }
 
