@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 import ml_dtypes
 import numpy as np
 
-from aclnn_native import ffi, lib
+from aclnn_native import calls, ffi, lib
 from aclnn_py.core.desc import TensorDesc, row_major_strides
 from aclnn_py.core.dlpack import export_dlpack, mark_bfloat16
 from aclnn_py.core.dtype import as_dtype
@@ -66,7 +66,7 @@ def _strides(desc: TensorDesc) -> tuple[int, ...]:
 
 
 def _settle(tensor: Tensor) -> None:
-    status = lib.aclpy_memory_wait(tensor.data_ptr)
+    status = calls.wait(calls.MEMORY, tensor.data_ptr)
     if status:
         raise_last(status)
 

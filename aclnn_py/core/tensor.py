@@ -249,7 +249,7 @@ class Tensor(HandleNoun, calls.Tensor):
     def _fetched_bytes(self) -> tuple[int, np.ndarray[Any, Any]]:
         low, nbytes = self._span()
         raw = np.empty(nbytes, np.uint8)
-        _check(lib.aclpy_memory_wait(self.data_ptr), AclError)
+        _check(calls.wait(calls.MEMORY, self.data_ptr), AclError)
         _check(lib.aclpy_memory_fetch(self.data_ptr + low, raw.ctypes.data, nbytes), AclError)
         return low, raw
 
@@ -291,7 +291,7 @@ class Tensor(HandleNoun, calls.Tensor):
             return np.empty(self._desc.shape, dtype=self.dtype)
         low, nbytes = self._span()
         raw = shared_bytes(function, address + low, nbytes)
-        _check(lib.aclpy_memory_wait(address), AclError)
+        _check(calls.wait(calls.MEMORY, address), AclError)
         return self._over(raw, low)
 
 

@@ -7,7 +7,7 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from aclnn_native import ffi, lib
+from aclnn_native import calls, ffi, lib
 from aclnn_py.pyacl.calls import INT32, UINT64, integer, order
 from aclnn_runtime import exceptions
 from aclnn_runtime.host_function import hold
@@ -48,7 +48,7 @@ unsubscribe_report = order(
     stream=UINT64,
 )
 process_report = order(
-    "acl.rt.process_report", "aclrtProcessReport", lib.aclpy_process_report, timeout=INT32
+    "acl.rt.process_report", "aclrtProcessReport", partial(calls.wait, calls.REPORT), timeout=INT32
 )
 
 

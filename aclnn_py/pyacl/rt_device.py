@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from aclnn_native import ffi, lib
+from aclnn_native import calls, ffi, lib
 from aclnn_py.pyacl.calls import INT32, INT64, UINT32, UINT64, answer, integer, order
 
 __all__ = [
@@ -83,12 +83,12 @@ device_get_stream_priority_range = answer(
     {"leastPriority": "int32_t", "greatestPriority": "int32_t"},
 )
 synchronize_device = order(
-    "acl.rt.synchronize_device", "aclrtSynchronizeDevice", partial(lib.aclpy_synchronize_device, 0)
+    "acl.rt.synchronize_device", "aclrtSynchronizeDevice", partial(calls.wait, calls.DEVICE, 0)
 )
 synchronize_device_with_timeout = order(
     "acl.rt.synchronize_device_with_timeout",
     "aclrtSynchronizeDeviceWithTimeout",
-    partial(lib.aclpy_synchronize_device_with_timeout, 0),
+    partial(calls.wait, calls.DEVICE_UNTIL, 0),
     timeout=INT32,
 )
 

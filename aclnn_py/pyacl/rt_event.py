@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from aclnn_native import ffi, lib
+from aclnn_native import calls, ffi, lib
 from aclnn_py.pyacl.calls import INT32, UINT32, UINT64, answer, integer, order
 
 __all__ = [
@@ -96,12 +96,15 @@ set_op_wait_timeout = order(
     timeout=UINT32,
 )
 synchronize_event = order(
-    "acl.rt.synchronize_event", "aclrtSynchronizeEvent", lib.aclpy_event_synchronize, event=UINT64
+    "acl.rt.synchronize_event",
+    "aclrtSynchronizeEvent",
+    partial(calls.wait, calls.EVENT),
+    event=UINT64,
 )
 synchronize_event_with_timeout = order(
     "acl.rt.synchronize_event_with_timeout",
     "aclrtSynchronizeEventWithTimeout",
-    lib.aclpy_event_synchronize_with_timeout,
+    partial(calls.wait, calls.EVENT_UNTIL),
     event=UINT64,
     timeout=INT32,
 )

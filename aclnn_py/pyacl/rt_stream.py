@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from aclnn_native import ffi, lib
+from aclnn_native import calls, ffi, lib
 from aclnn_py.pyacl.calls import INT32, UINT32, UINT64, answer, integer, order
 
 __all__ = [
@@ -70,7 +70,7 @@ create_stream_with_config = answer(
 destroy_stream = order(
     "acl.rt.destroy_stream",
     "aclrtDestroyStream",
-    partial(lib.aclpy_stream_destroy, 0),
+    partial(calls.wait, calls.STREAM_DESTROY, 0),
     stream=UINT64,
 )
 destroy_stream_force = order(
@@ -82,13 +82,13 @@ destroy_stream_force = order(
 synchronize_stream = order(
     "acl.rt.synchronize_stream",
     "aclrtSynchronizeStream",
-    partial(lib.aclpy_stream_synchronize, 0),
+    partial(calls.wait, calls.STREAM, 0),
     stream=UINT64,
 )
 synchronize_stream_with_timeout = order(
     "acl.rt.synchronize_stream_with_timeout",
     "aclrtSynchronizeStreamWithTimeout",
-    partial(lib.aclpy_stream_synchronize_with_timeout, 0),
+    partial(calls.wait, calls.STREAM_UNTIL, 0),
     stream=UINT64,
     timeout=INT32,
 )

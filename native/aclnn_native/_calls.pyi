@@ -8,6 +8,16 @@ from typing_extensions import Self
 SPENT: int
 ONE_SHOT: int
 REPEATABLE: int
+DEVICE: int
+DEVICE_UNTIL: int
+EVENT: int
+EVENT_UNTIL: int
+MEMORY: int
+REPORT: int
+STREAM: int
+STREAM_CLOSE: int
+STREAM_DESTROY: int
+STREAM_UNTIL: int
 
 class Noun:
     _handle: int
@@ -92,5 +102,5 @@ def plan(
     chains: int,
     /,
 ) -> int: ...
-def synchronize(context: int, stream: int, /) -> int: ...
+def wait(what: int, /, *numbers: int) -> int: ...
 def watch(watcher: Callable[[Any], object] | None, /) -> Callable[[Any], object] | None: ...

@@ -74,6 +74,8 @@ PyDoc_STRVAR(synchronize_doc_,
              "Notes\n-----\n"
              "Blocks the calling thread, without the GIL. After a failed task the later ones still run.");
 
+static int32_t synchronize_stream_(const uint64_t *numbers) { return aclpy_stream_synchronize(numbers[0], numbers[1]); }
+
 static PyObject *synchronize_(PyObject *self, PyObject *const *arguments, Py_ssize_t n, PyObject *names) {
   struct calls_stream *stream = (struct calls_stream *)self;
   uint64_t handle, context;
@@ -87,9 +89,9 @@ static PyObject *synchronize_(PyObject *self, PyObject *const *arguments, Py_ssi
   if (!calls_known(&stream->noun.known_handle, stream->noun.handle, &handle)) return NULL;
   if (aclpy_stream_is_quiet(handle)) Py_RETURN_NONE;
   if (!calls_as_uint64(stream->context, &context)) return NULL;
-  PyThreadState *thread = PyEval_SaveThread();
-  int32_t status = aclpy_stream_synchronize(context, handle);
-  PyEval_RestoreThread(thread);
+  int32_t status = 0;
+  const uint64_t numbers[] = {context, handle};
+  if (!calls_wait(synchronize_stream_, numbers, &status)) return NULL;
   if (status == 0) Py_RETURN_NONE;
   PyObject *number = PyLong_FromLong(status);
   if (number == NULL) return NULL;

@@ -87,25 +87,6 @@ static PyObject *execute_(PyObject *module, PyObject *const *arguments, Py_ssize
   return PyLong_FromLong(calls_run((uint32_t)op, workspace, size, executor, stream));
 }
 
-PyDoc_STRVAR(synchronize_doc_, "synchronize(context, stream)\n--\n\nWait for a stream, by handles; the status.");
-
-static PyObject *synchronize_(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-  (void)module;
-  uint64_t context, stream;
-  if (n != 2) {
-    PyErr_SetString(PyExc_TypeError, "a context and a stream are needed");
-    return NULL;
-  }
-  if (!calls_as_uint64(arguments[0], &context) || !calls_as_uint64(arguments[1], &stream)) return NULL;
-  int32_t status = 0;
-  if (!aclpy_stream_is_quiet(stream)) {
-    PyThreadState *thread = PyEval_SaveThread();
-    status = aclpy_stream_synchronize(context, stream);
-    PyEval_RestoreThread(thread);
-  }
-  return PyLong_FromLong(status);
-}
-
 /* ---- the module ---- */
 
 PyDoc_STRVAR(watch_doc_,
@@ -139,6 +120,14 @@ PyDoc_STRVAR(plan_doc_,
              "address of its kernel, or 0, then those of its call and token. `aligned`: addresses must be multiples\n"
              "of the element size. `chains` is the address of `n_chains` descriptions.");
 
+PyDoc_STRVAR(wait_doc_,
+             "wait(what, *numbers)\n--\n\n"
+             "The status of a call that waits: `DEVICE` of a context, `EVENT` of one, `MEMORY` at an address,\n"
+             "`REPORT` with a time, `STREAM`, `STREAM_CLOSE` and `STREAM_DESTROY` of a context and a stream;\n"
+             "`DEVICE_UNTIL`, `EVENT_UNTIL` and `STREAM_UNTIL` with a time behind. Times in milliseconds. What a "
+             "signal's handler\n"
+             "raises meanwhile ends the wait.");
+
 static PyMethodDef methods_[] = {
     {"execute", (PyCFunction)(void (*)(void))execute_, METH_FASTCALL, execute_doc_},
     {"forget_plans", calls_forget_plans, METH_NOARGS, forget_plans_doc_},
@@ -147,7 +136,7 @@ static PyMethodDef methods_[] = {
     {"phase_one", (PyCFunction)(void (*)(void))calls_phase_one, METH_VARARGS | METH_KEYWORDS, phase_one_doc_},
     {"phase_two", (PyCFunction)(void (*)(void))calls_phase_two, METH_VARARGS | METH_KEYWORDS, phase_two_doc_},
     {"plan", calls_plan, METH_VARARGS, plan_doc_},
-    {"synchronize", (PyCFunction)(void (*)(void))synchronize_, METH_FASTCALL, synchronize_doc_},
+    {"wait", (PyCFunction)(void (*)(void))calls_wait_for, METH_FASTCALL, wait_doc_},
     {"watch", calls_watch, METH_O, watch_doc_},
     {NULL, NULL, 0, NULL},
 };
@@ -177,7 +166,8 @@ PyMODINIT_FUNC PyInit__calls(void) {
   PyObject *module = PyModule_Create(&module_);
   if (module == NULL) return NULL;
   if (!calls_add_nouns(module) || !calls_add_executors(module) || !calls_add_phases(module) ||
-      !calls_add_prepared(module) || PyModule_AddIntConstant(module, "SPENT", CALLS_SPENT) != 0 ||
+      !calls_add_prepared(module) || !calls_add_waits(module) ||
+      PyModule_AddIntConstant(module, "SPENT", CALLS_SPENT) != 0 ||
       PyModule_AddIntConstant(module, "ONE_SHOT", CALLS_ONE_SHOT) != 0 ||
       PyModule_AddIntConstant(module, "REPEATABLE", CALLS_REPEATABLE) != 0) {
     Py_CLEAR(module);

@@ -73,6 +73,12 @@ PyObject *calls_bind(const struct calls_binder *binder, const aclpy_handle *tens
 int32_t calls_run(uint32_t op, uint64_t workspace, uint64_t size, struct calls_executor *executor, uint64_t stream);
 PyObject *calls_watch(PyObject *module, PyObject *watcher);
 
+/* ---- waits (call_waits.c) ---- */
+
+/* Calls it without the interpreter lock. False with an exception where a signal's handler has raised. */
+bool calls_wait(int32_t (*call)(const uint64_t *numbers), const uint64_t *numbers, int32_t *status);
+PyObject *calls_wait_for(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+
 /* ---- arguments ---- */
 
 /* Handles and addresses; faster than PyLong_AsUnsignedLongLong, which goes byte by byte. */
@@ -94,6 +100,7 @@ bool calls_add_nouns(PyObject *module);
 bool calls_add_executors(PyObject *module);
 bool calls_add_phases(PyObject *module);
 bool calls_add_prepared(PyObject *module);
+bool calls_add_waits(PyObject *module);
 /* The type, a reference for us; NULL with an exception. */
 PyTypeObject *calls_add_type(PyObject *module, const char *name, PyType_Spec *spec, PyTypeObject *base);
 

@@ -36,7 +36,7 @@ bool eng_bell_await(uint64_t heard, int64_t deadline_ns) {
   pthread_mutex_unlock(&lock_);
   bool in_time = true;
   while (in_time && atomic_load(&count_) == heard && !eng_stopping()) {
-    in_time = eng_park_until(self.parker, deadline_ns) || eng_clock_ns() < deadline_ns;
+    in_time = eng_park_patiently(self.parker, deadline_ns);
   }
   pthread_mutex_lock(&lock_);
   struct listener_ **link = &listeners_;

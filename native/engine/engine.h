@@ -267,6 +267,10 @@ int32_t aclpy_memcpy_batch_async(aclpy_handle ctx, const aclpy_copy *copies, siz
 /* ---- streams and events -------------------------------------------------------------------------------------- */
 
 int32_t aclpy_stream_create(aclpy_handle ctx, uint32_t priority, uint32_t flags, aclpy_handle *stream);
+/* From now on `pulse` is called about ten times a second while the calling thread waits in the engine, outside of all
+ * locks; what it returns 1 for ends as if its time were over. NULL: no more. Whether one did so since the last call
+ * is returned. */
+int32_t aclpy_set_pulse(int32_t (*pulse)(void *arg), void *arg);
 int32_t aclpy_stream_destroy(aclpy_handle ctx, aclpy_handle stream); /* blocks: drains */
 /* The same; tells of a failure that no synchronise has told of, when the stream is gone. */
 int32_t aclpy_stream_close(aclpy_handle ctx, aclpy_handle stream);

@@ -64,7 +64,7 @@ static enum eng_wait_end sleep_(const struct eng_wait *wait, struct waiter_ *wai
       if (now >= wait->deadline_ns) return ENG_WAIT_TIMED_OUT;
       if (wait->poll_ns != 0 && now + wait->poll_ns < until) until = now + wait->poll_ns;
     }
-    (void)eng_park_until(waiter->parker, until);
+    if (!eng_park_patiently(waiter->parker, until) && eng_self()->pulsed) return ENG_WAIT_TIMED_OUT;
   }
 }
 

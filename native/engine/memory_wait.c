@@ -58,9 +58,19 @@ void eng_memory_fail(struct eng_memory *memory, struct eng_failure *failure) {
   pthread_mutex_unlock(&lock_);
 }
 
-/* Until the tasks counted under `parity` are done. */
-static void await_parity_(struct eng_memory *memory, uint64_t parity, struct eng_parker *parker) {
-  while (atomic_load(&memory->pending[parity]) != 0 && !eng_stopping()) eng_park(parker);
+/* Until the tasks counted under `parity` are done; false where the thread's pulse has ended the wait. */
+static bool await_parity_(struct eng_memory *memory, uint64_t parity, struct eng_parker *parker) {
+  while (atomic_load(&memory->pending[parity]) != 0 && !eng_stopping()) {
+    if (!eng_park_patiently(parker, ENG_NEVER)) return false;
+  }
+  return true;
+}
+
+static bool await_both_(struct eng_memory *memory, struct eng_parker *parker) {
+  uint64_t now = atomic_load(&memory->epoch) & 1;
+  if (!await_parity_(memory, now ^ 1, parker)) return false;
+  atomic_fetch_add(&memory->epoch, 1);
+  return await_parity_(memory, now, parker);
 }
 
 static bool none_pending_(void *arg) {
@@ -73,32 +83,33 @@ static bool await_scheduled_(struct eng_memory *memory) {
   return eng_schedule_wait(&wait) != ENG_WAIT_INTERRUPTED;
 }
 
-static void await_(struct eng_memory *memory) {
-  if (eng_scheduling() && await_scheduled_(memory)) return;
+static bool await_(struct eng_memory *memory) {
+  if (eng_scheduling() && await_scheduled_(memory)) return true;
   struct waiter_ self = {.memory = memory, .parker = eng_parker_self()};
   pthread_mutex_lock(&lock_);
   self.next = waiters_;
   waiters_ = &self;
   atomic_fetch_add(&memory->waiters, 1);
-  while (memory->waiting && !eng_stopping()) { /* one turn at a time */
+  bool patient = true;
+  while (patient && memory->waiting && !eng_stopping()) { /* one turn at a time */
     pthread_mutex_unlock(&lock_);
-    eng_park(self.parker);
+    patient = eng_park_patiently(self.parker, ENG_NEVER);
     pthread_mutex_lock(&lock_);
   }
-  memory->waiting = true;
-  pthread_mutex_unlock(&lock_);
-  uint64_t now = atomic_load(&memory->epoch) & 1;
-  await_parity_(memory, now ^ 1, self.parker);
-  atomic_fetch_add(&memory->epoch, 1);
-  await_parity_(memory, now, self.parker);
-  pthread_mutex_lock(&lock_);
-  memory->waiting = false;
+  if (patient) {
+    memory->waiting = true;
+    pthread_mutex_unlock(&lock_);
+    patient = await_both_(memory, self.parker);
+    pthread_mutex_lock(&lock_);
+    memory->waiting = false;
+  }
   atomic_fetch_sub(&memory->waiters, 1);
   struct waiter_ **link = &waiters_;
   while (*link != &self) link = &(*link)->next;
   *link = self.next;
   wake_(memory);
   pthread_mutex_unlock(&lock_);
+  return patient;
 }
 
 static bool busy_(struct eng_memory *memory) {
@@ -108,9 +119,8 @@ static bool busy_(struct eng_memory *memory) {
 bool eng_memory_settle(struct eng_memory *memory) {
   if (!busy_(memory)) return true;
   if (eng_self()->worker_of != NULL) return false;
-  await_(memory);
-  /* A deadlock in a schedule, or a task that is still at work while a shutdown ends the wait. */
-  return !(eng_scheduling() || eng_stopping()) || !busy_(memory);
+  /* A deadlock in a schedule, or a task that is still at work while a shutdown or a signal ends the wait. */
+  return (await_(memory) && !eng_scheduling() && !eng_stopping()) || !busy_(memory);
 }
 
 static int32_t report_(struct eng_memory *memory) {
@@ -137,8 +147,10 @@ int32_t aclpy_memory_wait(uintptr_t address) {
                      "read it before or after the host function, or pass its values in",
                      "a host function that waits for tasks on 0x%" PRIxPTR ": they may be queued behind it", address);
     } else {
-      await_(memory);
-      if (eng_schedule_stuck()) {
+      if (!await_(memory)) {
+        status = aclpy_fail(ACLPY_ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, function, "address", "tasks that end", "wait again",
+                            "a wait that a signal has ended");
+      } else if (eng_schedule_stuck()) {
         status = eng_schedule_refuse_stuck(ACLPY_ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, function);
       }
     }

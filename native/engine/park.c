@@ -108,6 +108,25 @@ bool eng_park_until(struct eng_parker *parker, int64_t deadline_ns) {
   return news;
 }
 
+bool eng_park_patiently(struct eng_parker *parker, int64_t deadline_ns) {
+  enum { PULSE_NS = 100000000 };
+  struct eng_thread *self = eng_self();
+  if (self->pulse == NULL) return eng_park_until(parker, deadline_ns) || eng_clock_ns() < deadline_ns;
+  const int64_t next = eng_clock_ns() + PULSE_NS;
+  if (eng_park_until(parker, next < deadline_ns ? next : deadline_ns)) return true;
+  self->pulsed = self->pulse(self->pulse_arg) != 0;
+  return !self->pulsed && eng_clock_ns() < deadline_ns;
+}
+
+int32_t aclpy_set_pulse(int32_t (*pulse)(void *arg), void *arg) {
+  struct eng_thread *self = eng_self();
+  const bool pulsed = self->pulsed;
+  self->pulse = pulse;
+  self->pulse_arg = arg;
+  self->pulsed = false;
+  return pulsed;
+}
+
 void eng_unpark(struct eng_parker *parker) {
   pthread_mutex_lock(&parker->lock);
   parker->token = true;

@@ -28,6 +28,8 @@ struct eng_parker *eng_parker_self(void);
 void eng_park(struct eng_parker *parker);
 /* The same, at most until that time of eng_clock_ns. False: the time came first. */
 bool eng_park_until(struct eng_parker *parker, int64_t deadline_ns);
+/* The same, with the thread's pulse. False: the time is over, or the pulse has ended the wait; true says nothing. */
+bool eng_park_patiently(struct eng_parker *parker, int64_t deadline_ns);
 void eng_unpark(struct eng_parker *parker);
 void eng_parker_close(struct eng_parker *parker); /* at thread exit */
 void eng_park_wake_all(void);

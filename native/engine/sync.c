@@ -130,7 +130,7 @@ static bool drain_until_(struct eng_stream *stream, int64_t deadline_ns) {
   if (target < atomic_load(&stream->next_target)) atomic_store(&stream->next_target, target);
   pthread_mutex_unlock(&stream->lock);
   while (!reached_(stream, target) && !eng_stopping()) {
-    if (!eng_park_until(waiter.parker, deadline_ns) && eng_clock_ns() >= deadline_ns) break;
+    if (!eng_park_patiently(waiter.parker, deadline_ns)) break;
   }
   pthread_mutex_lock(&stream->lock);
   remove_(stream, &waiter);

@@ -46,7 +46,10 @@ struct eng_thread {
   int32_t message_code;         /* of its next message; 0: by status */
   int32_t runtime_error;        /* aclrtGetLastError */
   int32_t runtime_error_before; /* the one that it replaced: a failed task takes its own back (error.c) */
-  bool serves;                  /* it has subscribed to callbacks, or asked for them */
+  int32_t (*pulse)(void *arg);     /* asked now and then while this thread waits; NULL: nobody is */
+  void *pulse_arg;
+  bool pulsed; /* it has ended a wait */
+  bool serves; /* it has subscribed to callbacks, or asked for them */
   bool attached;
 };
 

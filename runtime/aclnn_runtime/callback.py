@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from aclnn_native import lib
+from aclnn_native import calls, lib
 from aclnn_runtime.arguments import as_function, as_int, as_int32
 from aclnn_runtime.host_function import hold
 from aclnn_runtime.outputs import check
@@ -38,7 +38,7 @@ def unsubscribe(context: int, thread: object, stream: int) -> None:
 
 def process_report(timeout_ms: object) -> None:
     """``aclrtProcessReport``: runs what waits for the calling thread."""
-    check(lib.aclpy_process_report(as_int32("aclrtProcessReport", "timeout", timeout_ms)))
+    check(calls.wait(calls.REPORT, as_int32("aclrtProcessReport", "timeout", timeout_ms)))
 
 
 def launch_callback(

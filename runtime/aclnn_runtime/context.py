@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from aclnn_native import ffi, lib
+from aclnn_native import calls, ffi, lib
 from aclnn_runtime.arguments import as_int32
 from aclnn_runtime.errors import raise_last
 from aclnn_runtime.noun import HandleNoun, handle_of
@@ -51,7 +51,7 @@ class Context(HandleNoun):
         -----
         Blocks the calling thread, without the GIL.
         """
-        status = lib.aclpy_synchronize_device(self._handle)
+        status = calls.wait(calls.DEVICE, self._handle)
         if status:
             raise_last(status)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from aclnn_native import ffi, lib
+from aclnn_native import calls, ffi, lib
 from aclnn_runtime.arguments import as_int32, describe
 from aclnn_runtime.enums import ACL_MEM_MALLOC_HUGE_FIRST, aclrtMemMallocPolicy
 from aclnn_runtime.enums_device import ACL_HBM_MEM
@@ -169,7 +169,7 @@ class Device(Noun):
         Blocks the calling thread, without the GIL. Streams of explicitly created contexts are
         not waited for.
         """
-        status = lib.aclpy_synchronize_device(self._context("Device.synchronize"))
+        status = calls.wait(calls.DEVICE, self._context("Device.synchronize"))
         if status:
             raise_last(status)
 
@@ -322,6 +322,6 @@ def device_count() -> int:
 
 def synchronize_current() -> None:
     """Wait for all streams of the calling thread's current context."""
-    status = lib.aclpy_synchronize_device(0)
+    status = calls.wait(calls.DEVICE, 0)
     if status:
         raise_last(status)

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from aclnn_native import ffi, lib
+from aclnn_native import calls, ffi, lib
 from aclnn_runtime.arguments import as_int32, as_uint32
 from aclnn_runtime.errors import raise_last
 from aclnn_runtime.noun import HandleNoun, handle_of
 from aclnn_runtime.outputs import check, number
 
 __all__ = ["Event", "create_plain"]
-
-_synchronize = lib.aclpy_event_synchronize
 
 
 class Event(HandleNoun):
@@ -61,7 +59,7 @@ class Event(HandleNoun):
             synchronize_event(self._handle)
         else:
             limit = as_int32("Event.synchronize", "timeout_ms", timeout_ms)
-            check(lib.aclpy_event_synchronize_with_timeout(self._handle, limit))
+            check(calls.wait(calls.EVENT_UNTIL, self._handle, limit))
 
     def query(self) -> bool:
         """Whether the work recorded last has been done.
@@ -160,7 +158,7 @@ def destroy_event(event: object) -> None:
 
 def synchronize_event(event: int) -> None:
     """Wait for an event by handle."""
-    status = _synchronize(event)
+    status = calls.wait(calls.EVENT, event)
     if status:
         raise_last(status)
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from aclnn_native import lib
+from aclnn_native import calls, lib
 from aclnn_runtime.arguments import as_int32, as_uint32
 from aclnn_runtime.event import Event
 from aclnn_runtime.noun import handle_of
@@ -71,7 +71,7 @@ def synchronize_with_timeout(event: object, timeout_ms: object) -> None:
     function = "aclrtSynchronizeEventWithTimeout"
     handle = handle_of(function, "event", event, Event)
     limit = as_int32(function, "timeout", timeout_ms)
-    check(lib.aclpy_event_synchronize_with_timeout(handle, limit))
+    check(calls.wait(calls.EVENT_UNTIL, handle, limit))
 
 
 def query_old(event: object) -> int:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Captured", "Stream", "create_stream"]
 
-_synchronize = calls.synchronize
-
 
 class Stream(HandleNoun, calls.Stream):
     """A queue of work that runs in order, beside the program and beside other streams.
@@ -110,7 +108,7 @@ class Stream(HandleNoun, calls.Stream):
     # `synchronize` is the base's, in C; these serve it.
     def _synchronize(self, timeout_ms: int = -1) -> None:
         limit = as_int32("Stream.synchronize", "timeout_ms", timeout_ms)
-        check(lib.aclpy_stream_synchronize_with_timeout(self._context, self._handle, limit))
+        check(calls.wait(calls.STREAM_UNTIL, self._context, self._handle, limit))
 
     def _failed(self, status: int) -> NoReturn:
         raise_last(status)
@@ -272,13 +270,14 @@ class Stream(HandleNoun, calls.Stream):
 
         Notes
         -----
-        Blocks. A stream that is merely garbage collected does not: its queued work still runs.
+        Blocks; Ctrl-C ends the wait, and what has not begun is dropped. A stream that is merely
+        garbage collected does not: its queued work still runs.
         """
         if self._open:
             self._open = False
             self._keepalive = None
             if self._owned:
-                self._check_closing(lib.aclpy_stream_close(self._context, self._handle))
+                self._check_closing(calls.wait(calls.STREAM_CLOSE, self._context, self._handle))
 
     def __exit__(
         self,
@@ -288,11 +287,16 @@ class Stream(HandleNoun, calls.Stream):
     ) -> None:
         if error is None:
             self.close()
-            return
-        with suppress(AclError):  # the block's own error says more
-            self.close()
+        elif isinstance(error, Exception):
+            with suppress(AclError):  # the block's own error says more
+                self.close()
+        else:  # Ctrl-C, or a test's time is over: what is queued may never end
+            self._let_go()
 
     def __del__(self) -> None:
+        self._let_go()
+
+    def _let_go(self) -> None:
         if getattr(self, "_owned", False) and self._open:
             self._open = False
             lib.aclpy_stream_release(self._handle)
@@ -343,8 +347,11 @@ def default_stream() -> Stream:
 def destroy_stream(stream: object, *, force: bool = False) -> None:
     """``aclrtDestroyStream``: as `Stream.close`, but under the thread's current context."""
     function = "aclrtDestroyStreamForce" if force else "aclrtDestroyStream"
-    destroy = lib.aclpy_stream_destroy_force if force else lib.aclpy_stream_destroy
-    check(destroy(0, handle_of(function, "stream", stream, Stream)))
+    handle = handle_of(function, "stream", stream, Stream)
+    if force:
+        check(lib.aclpy_stream_destroy_force(0, handle))
+    else:
+        check(calls.wait(calls.STREAM_DESTROY, 0, handle))
     assert isinstance(stream, Stream)
     stream._open = False
     stream._keepalive = None
@@ -352,7 +359,8 @@ def destroy_stream(stream: object, *, force: bool = False) -> None:
 
 def synchronize_stream(stream: object) -> None:
     """``aclrtSynchronizeStream``."""
-    status = _synchronize(0, handle_of("aclrtSynchronizeStream", "stream", stream, Stream))
+    handle = handle_of("aclrtSynchronizeStream", "stream", stream, Stream)
+    status = calls.wait(calls.STREAM, 0, handle)
     if status:
         raise_last(status)
 

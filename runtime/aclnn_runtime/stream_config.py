@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from aclnn_native import ffi, lib
+from aclnn_native import calls, ffi, lib
 from aclnn_runtime.arguments import as_int, as_int32, describe
 from aclnn_runtime.errors import fail
 from aclnn_runtime.noun import HandleNoun, handle_of
@@ -90,13 +90,13 @@ def synchronize_with_timeout(stream: object, timeout_ms: object) -> None:
     function = "aclrtSynchronizeStreamWithTimeout"
     handle = handle_of(function, "stream", stream, Stream)
     limit = as_int32(function, "timeout", timeout_ms)
-    check(lib.aclpy_stream_synchronize_with_timeout(0, handle, limit))
+    check(calls.wait(calls.STREAM_UNTIL, 0, handle, limit))
 
 
 def synchronize_device_with_timeout(timeout_ms: object) -> None:
     """``aclrtSynchronizeDeviceWithTimeout``."""
     limit = as_int32("aclrtSynchronizeDeviceWithTimeout", "timeout", timeout_ms)
-    check(lib.aclpy_synchronize_device_with_timeout(0, limit))
+    check(calls.wait(calls.DEVICE_UNTIL, 0, limit))
 
 
 def available() -> int:
