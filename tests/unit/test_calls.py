@@ -291,12 +291,19 @@ def test_nouns_do_not_leak_what_they_hold(device):
     assert watched() is None
 
 
-def test_synchronize_takes_two_handles(stream):
-    assert calls.synchronize(stream._context, stream.handle) == 0
-    for arguments in ((), (0,), (0, "1"), (0, 1, 2)):
+def test_waits_take_numbers_as_many_as_they_need(stream):
+    assert calls.wait(calls.STREAM, stream._context, stream.handle) == 0
+    for arguments in ((), (99, 0), (calls.STREAM,), (calls.STREAM, 0), (calls.STREAM, 0, "1")):
         with pytest.raises(TypeError):
-            calls.synchronize(*arguments)
-    assert calls.synchronize(0, 1) == 107017
+            calls.wait(*arguments)
+    for arguments in ((calls.STREAM, 0, 1, 2), (calls.EVENT, 1, 2), (calls.STREAM_UNTIL, 0, 1)):
+        with pytest.raises(TypeError):
+            calls.wait(*arguments)
+    assert calls.wait(calls.STREAM, 0, 1) == 107017
+    assert calls.wait(calls.EVENT, 1) == 107017
+    assert calls.wait(calls.REPORT, -2) == 100000
+    with pytest.raises(OverflowError):
+        calls.wait(calls.REPORT, -(2**70))
 
 
 def test_a_wait_lets_other_threads_run(stream):
