@@ -259,9 +259,11 @@ class GradOperator:
         return number
 
     def _check_sizes(self, desc: TensorDesc, axis: int) -> None:
+        if 0 in desc.shape:
+            return
         at = axis % desc.rank
         row = desc.shape[at] if self.single_axis else prod(desc.shape[at:])
-        count = prod(desc.shape) // row if row else 0
+        count = prod(desc.shape) // row
         if max(row, count) > _LARGEST:
             self._refuse(
                 OrtStatus.ORT_RUNTIME_EXCEPTION, "dY", "has too many rows or too long ones",

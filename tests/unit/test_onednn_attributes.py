@@ -137,6 +137,7 @@ def test_zero_points(bench):
         ("set_scales_mask", (-1, 0), "arg"),
         ("set_scales_mask", (DST, -1), "mask"),
         ("set_scales_mask", (DST, 0.5), "mask"),
+        ("set_host_scale", (-1,), "arg"),
         ("set_scales", (DST, 0, (0,)), "groups"),
         ("set_scales", (DST, 0, 3), "groups"),
         ("set_scales", (DST, 0, (), "f32"), "data_type"),

@@ -403,6 +403,12 @@ def test_scratchpads_that_do_not_fit(bench):
     for given in (bench.memory(md((need - 1,), "u8")), bench.memory(md((need,), "s8")), none, None):
         refuses(bench, primitive, args | {SCRATCHPAD: given}, r"args\[80\]")
     refuses(bench, primitive, args, r"args\[80\]")
+    odd = dnnl.memory(user.scratchpad_desc(), bench.engine, int(over) + 4)
+    refuses(bench, primitive, args | {SCRATCHPAD: odd}, r"args\[80\]")
+    closed = bench.engine.device.malloc(need)
+    gone = dnnl.memory(user.scratchpad_desc(), bench.engine, closed)
+    closed.close()
+    refuses(bench, primitive, args | {SCRATCHPAD: gone}, r"args\[80\]")
     refuses(
         bench,
         primitive,

@@ -199,3 +199,10 @@ def test_section_2_a_scratchpad_of_no_size(bench):
     pad = dnnl.tensor(wanted, bench.engine)
     (got,) = bench.run(compiled, [x], [y], pad)
     np.testing.assert_allclose(got, oracle.value(X, 1, log=False), rtol=2e-6)
+
+
+@pytest.mark.parametrize("dims", [(3, 0), (2, 0, 3)])
+def test_section_2_statistics_of_rows_without_elements(bench, dims):
+    """The denominator is 0, so they are."""
+    stats = bench.answer(part_of("SoftMax", dims, stats=True), [np.zeros(dims)])[1]
+    assert np.array_equal(stats, np.zeros((dims[0], 1, *dims[2:])))

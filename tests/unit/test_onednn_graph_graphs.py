@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from aclnn_py.dialects import onednn_graph as dnnl
@@ -53,6 +54,7 @@ BAD = [
     ("tid", {"tid": -1}), ("tid", {"tid": 2**64}), ("tid", {"tid": "0"}),
     ("dtype", {"dtype": "f32"}), ("dtype", {"dtype": 77}),
     ("dims", {"dims": (1,) * 13}), ("dims", {"dims": 13}), ("dims", {"dims": -2}),
+    ("dims", {"dims": 2**40}), ("dims", {"dims": 2**63}), ("dims", {"dims": True}),
     ("dims", {"dims": (-1, 2)}), ("dims", {"dims": (2.5,)}), ("dims", {"dims": object()}),
     ("dims", {"dims": (2**63,)}), ("layout", {"layout": 9}), ("layout", {"layout": (1,)}),
     ("layout", {"layout": (-1, 1)}), ("layout", {"layout": ("a", "b")}),
@@ -69,6 +71,24 @@ def test_bad_logical_tensors(argument, change):
     call = {"tid": 0, "dtype": dnnl.data_type.f32, "dims": (2, 3), **change}
     with refused("invalid_arguments", argument):
         dnnl.logical_tensor(**call)
+
+
+def test_a_rank_as_a_numpy_integer():
+    assert lt(0, "f32", np.int64(3)).ndims == 3
+
+
+@pytest.mark.parametrize("call", ["add_inputs", "add_outputs"])
+@pytest.mark.parametrize("tensors", [5, None, [5]], ids=repr)
+def test_what_is_no_sequence_of_logical_tensors(call, tensors):
+    one = op(0, "SoftMax", [lt(0)], [lt(1)])
+    with refused("invalid_arguments"):
+        getattr(one, call)(tensors)
+    assert (len(one.inputs), len(one.outputs)) == (1, 1)
+
+
+def test_an_operator_that_reads_what_it_makes():
+    with refused("invalid_graph", "op"):
+        dnnl.partition(op(0, "SoftMax", [lt(0)], [lt(0)]), dnnl.engine_kind.cpu)
 
 
 def test_getters_that_do_not_apply():

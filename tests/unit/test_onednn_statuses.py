@@ -68,6 +68,8 @@ def test_an_error_survives_pickling():
         (lambda: dnnl.engine(dnnl.engine_kind.any), "invalid_arguments", "kind"),
         (lambda: dnnl.engine(dnnl.engine_kind.gpu), "invalid_arguments", "kind"),
         (lambda: dnnl.engine(dnnl.engine_kind.cpu, -1), "invalid_arguments", "index"),
+        (lambda: dnnl.engine(dnnl.engine_kind.cpu, index=False), "invalid_arguments", "index"),
+        (lambda: dnnl.engine(dnnl.engine_kind.cpu, "0"), "invalid_arguments", "index"),
         (lambda: dnnl.engine_description(vendor="other"), "invalid_arguments", "vendor"),
         (lambda: dnnl.stream(None), "invalid_arguments", "engine"),
         (lambda: dnnl.stream(dnnl.engine(), 2), "unimplemented", "flags"),

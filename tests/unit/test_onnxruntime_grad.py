@@ -311,6 +311,14 @@ def test_section_3_sizes_are_32_bit_numbers(op_type, shape, axis):
     assert "1 step" in ort.OPERATORS[op_type].explain(smaller, smaller, smaller, axis)
 
 
+@pytest.mark.parametrize("shape", [(0, 2**31), (2**31, 0)])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("op_type", FOUR)
+def test_section_3_empty_tensors_have_any_sizes(op_type, shape, axis):
+    desc = TensorDesc.dense(shape, as_dtype("float32"))
+    assert "nothing to do" in ort.OPERATORS[op_type].explain(desc, desc, desc, axis)
+
+
 @pytest.mark.parametrize("op_type", FOUR)
 def test_numerics_y_that_is_no_probability_and_special_values(op_type):
     g = np.array([[1.0, -88.0, 88.0], [np.nan, 1.0, 1.0], [0.0, np.inf, 1.0]], np.float32)

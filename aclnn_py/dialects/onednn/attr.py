@@ -76,7 +76,7 @@ class primitive_attr:
 
     def set_scales_mask(self, arg: int, mask: int) -> None:
         """Scales of an argument, passed at execution as ``DNNL_ARG_ATTR_SCALES | arg``."""
-        self.set_scales(arg, mask)
+        self._set_scales("set_scales_mask", arg, mask)
 
     def set_scales(
         self,
@@ -88,12 +88,24 @@ class primitive_attr:
         is_on_host: bool = False,
     ) -> None:
         """As `set_scales_mask`, with groups, an element type, or one value on the host."""
-        number, scale = _scale("set_scales", arg, mask, groups, data_type, is_on_host)
-        self._put(scales=_with(self._values.scales, number, scale))
+        self._set_scales("set_scales", arg, mask, groups, data_type, is_on_host=is_on_host)
 
     def set_host_scale(self, arg: int, data_type: data_type | int = data_type.f32) -> None:
         """One scale for the whole argument, passed as a host scalar."""
-        self.set_scales(arg, 0, (), data_type, is_on_host=True)
+        self._set_scales("set_host_scale", arg, 0, (), data_type, is_on_host=True)
+
+    def _set_scales(
+        self,
+        name: str,
+        arg: int,
+        mask: int,
+        groups: Sequence[int] = (),
+        kind: data_type | int = data_type.f32,
+        *,
+        is_on_host: bool = False,
+    ) -> None:
+        number, scale = _scale(name, arg, mask, groups, kind, is_on_host)
+        self._put(scales=_with(self._values.scales, number, scale))
 
     def set_zero_points_mask(self, arg: int, mask: int) -> None:
         """Zero points of an argument; softmax refuses them."""

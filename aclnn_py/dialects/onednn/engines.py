@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -92,7 +93,8 @@ class engine:
     ) -> None:
         kind = member("engine", "kind", kind, engine_kind)
         count = self.get_count(kind)
-        if not isinstance(index, int) or not 0 <= index < count:
+        number = _number(index)
+        if not 0 <= number < count:
             gpu = kind is engine_kind.gpu
             refuse(
                 status.invalid_arguments,
@@ -106,9 +108,9 @@ class engine:
                 if gpu
                 else "use engine(engine_kind.cpu, 0)",
             )
-        self.description = engine_description(kind, index, vendor, bool(allow_f64))
+        self.description = engine_description(kind, number, vendor, bool(allow_f64))
         with translated("engine"):
-            self.device = Device(f"cuda:{index}" if kind is engine_kind.gpu else index)
+            self.device = Device(f"cuda:{number}" if kind is engine_kind.gpu else number)
 
     @staticmethod
     def get_count(kind: engine_kind | int) -> int:
@@ -131,6 +133,14 @@ class engine:
 
     def __repr__(self) -> str:
         return f"<engine {self.description.kind.name} {self.description.index}>"
+
+
+def _number(index: object) -> int:
+    """An index; -1 for what is none."""
+    try:
+        return -1 if isinstance(index, bool) else operator.index(index)  # type: ignore[arg-type]  # asking is the test
+    except TypeError:
+        return -1
 
 
 class stream(calls.PrimitiveStream):

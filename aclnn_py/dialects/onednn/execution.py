@@ -21,6 +21,7 @@ from aclnn_py.dialects.onednn.enums import (
 )
 from aclnn_py.dialects.onednn.memories import memory
 from aclnn_py.dialects.onednn.statuses import refuse, status
+from aclnn_runtime import Buffer
 
 if TYPE_CHECKING:
     from aclnn_py.dialects.onednn.extras import Argument
@@ -30,6 +31,7 @@ __all__ = ["check_arguments", "check_stream"]
 
 # Output on input: the pairs that oneDNN offers, where both have one descriptor.
 _IN_PLACE: Final = frozenset({(DNNL_ARG_DST, DNNL_ARG_SRC), (DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST)})
+_ALIGNMENT: Final = 16  # of scratchpads, as of every workspace [bytes]
 _MOST_WORK: Final = 10_000
 
 
@@ -95,7 +97,13 @@ def _memory(
     _check_engine(function, label, one, pd)
     if one.tensor is None and not one.desc.is_empty:
         _invalid(function, label, "has no data", repr(one), "memory with a data handle")
+    _check_open(function, label, one)
     return one
+
+
+def _check_open(function: str, label: str, one: memory) -> None:
+    if isinstance(one.handle, Buffer) and one.handle.closed:
+        _invalid(function, label, "has no data any more", repr(one.handle), "a buffer that is open")
 
 
 def _check_engine(function: str, label: str, one: memory, pd: softmax_primitive_desc) -> None:
@@ -108,7 +116,12 @@ def _scratchpad(function: str, wanted: memory_desc, args: Mapping[int, object]) 
     label, one = f"args[{DNNL_ARG_SCRATCHPAD}] (scratchpad)", args.get(DNNL_ARG_SCRATCHPAD)
     if not isinstance(one, memory) or one.desc != wanted or one.tensor is None:
         _invalid(function, label, "is missing or has another descriptor", repr(one), repr(wanted))
-    return _range(one)
+    _check_open(function, label, one)
+    low, high = _range(one)
+    if low % _ALIGNMENT:
+        expected = f"an address that is a multiple of {_ALIGNMENT}"
+        _invalid(function, label, "is not aligned", f"{low:#x}", expected)
+    return low, high
 
 
 def _range(one: memory) -> tuple[int, int]:

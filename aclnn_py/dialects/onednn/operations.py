@@ -221,7 +221,7 @@ def _number(function: str, argument: str, value: object) -> float:
         number = single(float(value))  # type: ignore[arg-type]  # asking is the test
     except (TypeError, ValueError, OverflowError):
         number = None
-    if number is None or isinstance(value, str) or math.isnan(number):
+    if number is None or isinstance(value, str | bytes | bytearray) or math.isnan(number):
         refuse(
             status.invalid_arguments,
             function,

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from aclnn_native import calls
 from aclnn_py.dialects.acl_tensor import aclSetAclOpExecutorRepeatable
 from aclnn_py.dialects.onednn import engines
@@ -116,6 +118,9 @@ class primitive(calls.Prepared):
         check_stream(name, stream, self._engine)
         found = check_arguments(name, self._pd, args)
         if self._pd.is_empty:
+            for argument, memory in zip(self._pd.arguments, found, strict=True):
+                if argument.written and not argument.desc.is_empty:
+                    memory.write(np.zeros(argument.desc.dims))  # statistics of empty rows
             return None
         with translated(name):
             tensors = [self._tensor(memory) for memory in found]

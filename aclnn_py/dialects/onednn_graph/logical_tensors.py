@@ -222,21 +222,30 @@ def _id(value: object) -> int:
     return number
 
 
+def _rank(value: object) -> int | None:
+    """A number of dimensions; None for what is none."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]  # asking is the test
+    except TypeError:
+        return None
+
+
 def _dims(value: object) -> tuple[int, tuple[int, ...]]:
     if value is None:
         return DNNL_GRAPH_UNKNOWN_NDIMS, ()
+    rank = _rank(value)
+    if rank == DNNL_GRAPH_UNKNOWN_NDIMS:
+        return DNNL_GRAPH_UNKNOWN_NDIMS, ()
     try:
         sizes = (
-            (DNNL_GRAPH_UNKNOWN_DIM,) * max(value, 0)
-            if isinstance(value, int)
-            else tuple(operator.index(size) for size in value)  # type: ignore[attr-defined]
+            tuple(operator.index(size) for size in value)  # type: ignore[attr-defined]
+            if rank is None
+            else (DNNL_GRAPH_UNKNOWN_DIM,) * min(max(rank, 0), DNNL_MAX_NDIMS)
         )
     except TypeError:
         _invalid("dims", "are no sizes", f"{type(value).__name__} {value!r}", "integers")
     negative = [size for size in sizes if size < 0 and size != DNNL_GRAPH_UNKNOWN_DIM]
-    rank = value if isinstance(value, int) else len(sizes)
-    if rank == DNNL_GRAPH_UNKNOWN_NDIMS and isinstance(value, int):
-        return DNNL_GRAPH_UNKNOWN_NDIMS, ()
+    rank = len(sizes) if rank is None else rank
     if negative or not 0 <= rank <= DNNL_MAX_NDIMS or any(size >= 2**63 for size in sizes):
         expected = f"at most {DNNL_MAX_NDIMS} sizes, each >= 0 or DNNL_GRAPH_UNKNOWN_DIM"
         _invalid("dims", "are no sizes", repr(value), expected)

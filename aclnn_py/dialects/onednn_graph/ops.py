@@ -72,8 +72,7 @@ class op:
 
     def add_inputs(self, tensors: Sequence[logical_tensor]) -> None:
         """Append inputs."""
-        for tensor in tensors:
-            self.add_input(tensor)
+        self.inputs = (*self.inputs, *_tensors("tensors", tensors, None, "op.add_inputs"))
 
     def add_output(self, tensor: logical_tensor) -> None:
         """Append an output."""
@@ -81,8 +80,7 @@ class op:
 
     def add_outputs(self, tensors: Sequence[logical_tensor]) -> None:
         """Append outputs."""
-        for tensor in tensors:
-            self.add_output(tensor)
+        self.outputs = (*self.outputs, *_tensors("tensors", tensors, None, "op.add_outputs"))
 
     def set_attr(self, name: attr_type | int, value: object) -> op:
         """Set an attribute; returns itself.
@@ -180,7 +178,7 @@ def _id(value: object) -> int:
 
 
 def _tensors(
-    argument: str, values: object, ports: tuple[Port, ...] | None
+    argument: str, values: object, ports: tuple[Port, ...] | None, function: str = "op"
 ) -> tuple[logical_tensor, ...]:
     if isinstance(values, Mapping):
         values = _by_name(argument, values, ports)
@@ -189,7 +187,7 @@ def _tensors(
     except TypeError:
         _invalid(argument, "are no sequence", repr(values), "logical tensors by index or name")
     for number, value in enumerate(found):
-        check_logical_tensor("op", f"{argument}[{number}]", value)
+        check_logical_tensor(function, f"{argument}[{number}]", value)
     return found
 
 

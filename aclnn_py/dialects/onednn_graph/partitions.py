@@ -49,6 +49,16 @@ class partition:
             _invalid("partition", "op", "is no op", repr(one), "an op")
         kind = member("partition", "engine_kind", engine_kind, engine_kind_type)
         verify(one)
+        if {tensor.id for tensor in one.inputs} & {tensor.id for tensor in one.outputs}:
+            refuse(
+                status.invalid_graph,
+                "partition",
+                "op",
+                "reads what it makes",
+                got=repr(one),
+                expected="an input that something else makes",
+                fix="give the output an id of its own",
+            )
         self._fill(0, (one.copy(),), [one], kind)
 
     @classmethod
