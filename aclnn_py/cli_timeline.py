@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from bisect import bisect_left
 from itertools import accumulate, pairwise
@@ -20,6 +21,9 @@ _STEP: Final = 10  # for each power of ten of a time [px]
 _MARGIN: Final = 120  # for the names of the lanes [px]
 _LANE: Final = 34  # height of a lane [px]
 _LETTER: Final = 6.5  # of a label [px]
+_CONTROL: Final = re.compile(
+    r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)  # XML has none
 _COLOURS: Final = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#72b7b2")
 _WAIT, _FAILED = "#d3d3d3", "#d62728"
 
@@ -65,6 +69,8 @@ def draw(events: list[dict[str, Any]], path: str | Path) -> None:
         _arrow(root, start, end, lanes, axis)
     text = _child(root, "text", x=str(_MARGIN), y=str(_LANE * len(lanes) + 20))
     text.text = f"{span:.1f} µs in all, not to scale"
+    for one in root.iter():
+        one.text = one.text and _CONTROL.sub("\N{REPLACEMENT CHARACTER}", one.text)
     ET.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
 
@@ -158,11 +164,13 @@ def _arrow(
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The SVG.")
 def timeline(trace: Path, output: Path) -> None:
     """Draw a trace of ACLNN_PY_TRACE or acl.trace() as a picture."""
-    text = trace.read_text(encoding="utf-8")
     try:
-        events = _events(text)
+        events = _events(trace.read_text(encoding="utf-8"))
         draw(events, output)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except OSError as error:
+        click.echo(f"{output} cannot be written: {error}", err=True)
+        sys.exit(1)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         click.echo(f"{trace} is no trace of aclnn_py: {error}", err=True)
         sys.exit(1)
     click.echo(str(output))

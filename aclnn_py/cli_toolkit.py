@@ -34,23 +34,21 @@ def _stop(text: str) -> NoReturn:
 
 
 @click.command()
-@click.option("--cflags", "what", flag_value="cflags", help="Compiler flags.")
-@click.option("--libs", "what", flag_value="libs", help="Linker flags.")
-@click.option("--cmake", "what", flag_value="cmake", help="Folder of the CMake package.")
+@click.option("--cflags", is_flag=True, help="Compiler flags.")
+@click.option("--libs", is_flag=True, help="Linker flags.")
+@click.option("--cmake", is_flag=True, help="Folder of the CMake package.")
 @click.option("--into", type=click.Path(path_type=Path), help="Make the tree in this folder.")
-def toolkit(what: str | None, into: Path | None) -> None:
+def toolkit(cflags: bool, libs: bool, cmake: bool, into: Path | None) -> None:  # click's
     """Make headers and libraries for C and C++ programs; print where.
 
     The printed folder is what ASCEND_HOME_PATH means to a host program's own build files.
     """
     root = make_toolkit(None if into is None else into.absolute())
-    shown = {
-        None: str(root),
-        "cflags": " ".join(_include_flags(root)),
-        "libs": " ".join(_library_flags(root)),
-        "cmake": str(root / "cmake" / "AclnnPy"),
-    }
-    click.echo(shown[what])
+    if cmake and (cflags or libs):
+        raise click.UsageError("--cmake is a folder: it goes without --cflags and --libs")
+    flags = [*(_include_flags(root) if cflags else ()), *(_library_flags(root) if libs else ())]
+    folder = root / "cmake" / "AclnnPy" if cmake else root
+    click.echo(" ".join(flags) if flags else str(folder))
 
 
 def _compiler(sources: tuple[str, ...]) -> list[str]:

@@ -262,13 +262,12 @@ def aclmdlRIGetStreams(modelRI: Graph | None) -> list[Stream]:
     Returns
     -------
     list of Stream
-        In the order in which they came to it.
+        In the order in which they came to it; those that have been destroyed since are left out.
 
     Raises
     ------
     AclError
-        100000 for None; 107017 for a destroyed graph, and if a stream of a captured
-        one is gone.
+        100000 for None; 107017 for a destroyed graph.
 
     Notes
     -----

@@ -77,6 +77,7 @@ _IS_OPEN: Final[dict[str, Callable[[Opened], bool]]] = {
     "executor": _asks(lib.aclpy_executor_is_cache_hit, "int32_t"),
     "context": _asks(lib.aclpy_context_device, "int32_t"),
     "notify": _asks(lib.aclpy_notify_id, "uint32_t"),
+    "counting notify": _asks(lib.aclpy_count_id, "uint32_t"),
     "graph": _asks(lib.aclpy_graph_id, "uint32_t"),
 }
 
@@ -86,6 +87,7 @@ _MAKERS: Final[tuple[tuple[Any, str, str], ...]] = (
     (Event, "_adopt", "event"),
     (Buffer, "_adopt", "buffer"),
     (notify.Notify, "_adopt", "notify"),
+    (notify.CountingNotify, "_adopt", "counting notify"),
     (graph.Graph, "_adopt", "graph"),
     (context, "create_context", "context"),
     (tensor, "_make", "tensor"),

@@ -127,7 +127,13 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     only = pyfuncitem.config.getoption("--acl-schedule")
     schedules = [only] if only else _schedules(count)
     for number, policy in enumerate(schedules, 1):
-        _run(pyfuncitem, policy, f"schedule {number} of {len(schedules)} ({policy})")
+        diverged = _run(pyfuncitem, policy, f"schedule {number} of {len(schedules)} ({policy})")
+        if only and diverged:
+            pytest.fail(
+                f"it passed, but the replay string does not fit it from step {diverged} on: the "
+                "test has changed since, or this string is another test's",
+                pytrace=False,
+            )
     return True
 
 
@@ -138,10 +144,18 @@ def _schedules(count: int) -> list[str]:
 
 def _call(item: pytest.Function) -> None:
     names = item._fixtureinfo.argnames  # noqa: SLF001  # as pytest's own hook does
-    item.obj(**{name: item.funcargs[name] for name in names})
+    result = item.obj(**{name: item.funcargs[name] for name in names})
+    if hasattr(result, "__await__") or hasattr(result, "__aiter__"):
+        if hasattr(result, "close"):
+            result.close()  # else Python warns that it was never awaited
+        raise pytest.UsageError(
+            f"{item.nodeid}: acl_schedules does not run asynchronous tests; call asyncio.run() "
+            "inside of an ordinary one"
+        )
 
 
-def _run(item: pytest.Function, policy: str, title: str) -> None:
+def _run(item: pytest.Function, policy: str, title: str) -> int:
+    """The step at which a replay no longer fitted; 0 where it did."""
     from aclnn_py.testing.schedule import scheduler  # noqa: PLC0415  # loads the native library
 
     schedule = None
@@ -150,7 +164,7 @@ def _run(item: pytest.Function, policy: str, title: str) -> None:
             _call(item)
     except pytest.skip.Exception:
         raise  # an Exception as well, but no failure
-    except Exception:
+    except (Exception, pytest.fail.Exception):
         if schedule is not None:
             replay = schedule.replay
             lines = [
@@ -161,6 +175,7 @@ def _run(item: pytest.Function, policy: str, title: str) -> None:
             ]
             item.add_report_section("call", "acl schedule", "\n".join(lines))
         raise
+    return schedule.diverged
 
 
 def _picture(item: pytest.Function, replay: str) -> list[str]:
@@ -172,7 +187,7 @@ def _picture(item: pytest.Function, replay: str) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     name = "".join(sign if sign.isalnum() else "-" for sign in item.name)
     events, picture = folder / f"{name}.json", folder / f"{name}.svg"
-    with trace(events), suppress(Exception), scheduler(replay):
+    with trace(events), suppress(Exception, pytest.fail.Exception), scheduler(replay):
         _call(item)
     done = subprocess.run(  # noqa: S603  # our own command line
         [sys.executable, "-m", "aclnn_py", "timeline", str(events), "-o", str(picture)],
@@ -183,6 +198,23 @@ def _picture(item: pytest.Function, replay: str) -> list[str]:
     if done.returncode:
         return [f"timeline: {events} (no picture: {done.stderr.strip()})"]
     return [f"timeline: {picture} (to explore it: {events} in Perfetto)"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse markers that nothing would follow: methods of unittest are not called by pytest."""
+    case = getattr(sys.modules.get("unittest"), "TestCase", ())
+    for item in items:
+        cls = getattr(item, "cls", None)
+        if (
+            isinstance(cls, type)
+            and issubclass(cls, case)
+            and item.get_closest_marker("acl_schedules") is not None
+        ):
+            raise pytest.UsageError(
+                f"{item.nodeid}: acl_schedules does not run methods of unittest.TestCase; write a "
+                "function, or a class without that base"
+            )
 
 
 # ---- leaks ----

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from aclnn_native import ffi, lib
+from aclnn_runtime.arguments import as_text
 from aclnn_runtime.outputs import check
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ def label(name: str) -> Iterator[None]:
     Without one a task goes by its C name, such as ``aclnnSoftmax`` or ``aclrtRecordEvent``. Labels
     are kept while a recording, a trace, a planned failure or a scheduler is on.
     """
-    check(lib.aclpy_label(name.encode()))
+    text = as_text("label", "name", name)
+    check(lib.aclpy_label(ffi.NULL if text is None else text))
     try:
         yield
     finally:

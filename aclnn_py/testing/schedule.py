@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from aclnn_native import ffi, lib
 from aclnn_py.testing._streams import place_of
 from aclnn_runtime import AclError
+from aclnn_runtime.arguments import as_text
 from aclnn_runtime.errors import fail
 from aclnn_runtime.outputs import check, number
 
@@ -121,7 +122,8 @@ def scheduler(policy: str | None = None, *, seed: int | None = None) -> Iterator
             fix="write scheduler('lazy') or scheduler(seed=7)",
             status=100000,
         )
-    check(lib.aclpy_schedule_start(str(seed if policy is None else policy).encode()))
+    chosen = str(seed if policy is None else policy)
+    check(lib.aclpy_schedule_start(as_text("scheduler", "policy", chosen)))
     schedule = Schedule()
     try:
         yield schedule

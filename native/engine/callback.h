@@ -22,7 +22,7 @@ int32_t eng_callback_post(struct eng_callback *callback, struct eng_marker *mark
 
 /* Refuses a wait by the very thread that has to run the callbacks which the stream waits for. */
 bool eng_reporter_waits_for_itself(struct eng_stream *stream);
-int32_t eng_reporter_refuse_own_wait(const char *function);
+int32_t eng_reporter_refuse_own_wait(const char *function, const char *argument);
 /* The refusal, once it is clear that such a wait does not end; 0 for every other wait. Blocks for a second at most. */
 int32_t eng_stream_check_own_callbacks(struct eng_stream *stream, int64_t deadline_ns, const char *function);
 /* aclrtLaunchHostFunc and subscribed callbacks do not mix on a stream: 107011. */
@@ -31,6 +31,12 @@ int32_t eng_reporter_claim_host_functions(struct eng_stream *stream, const char 
 void eng_reporter_forget(struct eng_stream *stream);
 /* Callbacks of the stream that have been handed to its thread fail (107015) instead of being called. */
 void eng_reporter_drop(struct eng_stream *stream);
+/* The same, and those that come later, too: as if it had been unsubscribed. */
+void eng_reporter_leave(struct eng_stream *stream);
+/* Whether the stream with that id waits for a callback that the calling thread has been handed. */
+bool eng_reporter_holds(uint64_t stream_id);
+/* Whether some callback is being called, or may be by another thread than the calling one. */
+bool eng_reporter_others_may_call(void);
 /* The same for all that the calling thread was to call; it is about to end. */
 void eng_reporter_thread_ends(void);
 

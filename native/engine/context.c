@@ -150,6 +150,7 @@ void eng_context_end_streams(struct eng_context *context, int sorts, bool wait) 
   for (struct eng_stream *stream; (stream = next_stream_(context, sorts, id)) != NULL;) {
     id = stream->id;
     if (stream->limited && !eng_stopping()) eng_stream_announce(stream, false);
+    if (wait && eng_reporter_waits_for_itself(stream)) eng_reporter_leave(stream); /* nobody else calls them */
     if (eng_handle_close(ENG_STREAM, stream->handle, false) != NULL) {
       if (wait) {
         eng_stream_finish_waiting(stream);

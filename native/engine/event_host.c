@@ -5,6 +5,7 @@
 
 #include "aclpy_status.h"
 #include "bench.h"
+#include "callback.h"
 #include "capture.h"
 #include "event.h"
 #include "failure.h"
@@ -27,6 +28,18 @@ static int32_t refuse_external_(const char *function) {
                     "an event made with ACL_EVENT_EXTERNAL");
 }
 
+/* A record behind a callback that this very thread is to call does not happen while it waits. */
+static enum eng_wait_end wait_served_(struct eng_marker *marker, int64_t deadline_ns, bool *own) {
+  enum { LOOK_NS = 1000000000 };
+  for (;;) {
+    const int64_t next = eng_clock_ns() + LOOK_NS, until = next < deadline_ns ? next : deadline_ns;
+    enum eng_wait_end end = eng_marker_wait(marker, until, NULL);
+    if (end != ENG_WAIT_TIMED_OUT || until == deadline_ns || eng_self()->pulsed) return end;
+    *own = eng_reporter_holds(marker->stream_id);
+    if (*own) return end;
+  }
+}
+
 static int32_t wait_(struct eng_marker *marker, int64_t deadline_ns, const char *function) {
   const struct eng_stream *own = eng_self()->worker_of;
   if (own != NULL && marker->stream_id == own->id) {
@@ -34,8 +47,11 @@ static int32_t wait_(struct eng_marker *marker, int64_t deadline_ns, const char 
                       "do not wait inside a host function for the stream that runs it",
                       "an event recorded behind the host function that waits for it");
   }
-  switch (eng_marker_wait(marker, deadline_ns, NULL)) {
+  bool own_callback = false;
+  switch (eng_self()->serves && !eng_scheduling() ? wait_served_(marker, deadline_ns, &own_callback)
+                                                  : eng_marker_wait(marker, deadline_ns, NULL)) {
     case ENG_WAIT_TIMED_OUT:
+      if (own_callback) return eng_reporter_refuse_own_wait(function, "event");
       if (eng_schedule_stuck()) return eng_schedule_refuse_stuck(ACLPY_ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, function);
       return aclpy_fail(ACLPY_ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, function, "event", "an event that happens in time",
                         "wait longer, or find out what its stream is doing", "an event whose record has not run yet");

@@ -121,5 +121,7 @@ void eng_replay_done(struct eng_replay *replay, bool last);
 int32_t eng_update_add(struct eng_stream *stream, const struct eng_task *task, const char *function);
 void eng_update_apply(struct eng_update *update);
 void eng_update_free(struct eng_update *update);
+/* The same for one that the stream has begun; it is about to end. */
+void eng_update_abandon(struct eng_stream *stream);
 
 #endif

@@ -246,12 +246,22 @@ void eng_update_apply(struct eng_update *update) {
   pthread_mutex_unlock(&graph->lock);
 }
 
-static int32_t close_(struct eng_stream *stream, const char *function) {
+static struct eng_update *take_(struct eng_stream *stream) {
   pthread_mutex_lock(&stream->lock);
   struct eng_update *update = stream->update;
   stream->update = NULL;
   atomic_fetch_and(&stream->gate, ~(unsigned)ENG_GATE_UPDATE);
   pthread_mutex_unlock(&stream->lock);
+  return update;
+}
+
+void eng_update_abandon(struct eng_stream *stream) {
+  struct eng_update *update = take_(stream);
+  if (update != NULL) eng_update_free(update);
+}
+
+static int32_t close_(struct eng_stream *stream, const char *function) {
+  struct eng_update *update = take_(stream);
   if (update == NULL) return refuse_state_(function, "a stream with an update", "a stream without an update");
   if (!matches_(update)) {
     eng_update_free(update);

@@ -89,8 +89,8 @@ bool eng_reporter_waits_for_itself(struct eng_stream *stream) {
   return mine;
 }
 
-int32_t eng_reporter_refuse_own_wait(const char *function) {
-  return aclpy_fail(ACLPY_ACL_ERROR_RT_INTERNAL_ERROR, function, "stream", "a thread other than the subscribed one",
+int32_t eng_reporter_refuse_own_wait(const char *function, const char *argument) {
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_INTERNAL_ERROR, function, argument, "a thread other than the subscribed one",
                     "call aclrtProcessReport until the callbacks have run, or wait in another thread",
                     "the thread that has to run the callbacks which the stream waits for");
 }
@@ -226,6 +226,31 @@ void eng_reporter_drop(struct eng_stream *stream) {
   struct eng_post *orphans = stream->reporter == NULL ? NULL : take_out_(stream->reporter, stream);
   pthread_mutex_unlock(&lock_);
   fail_all_(orphans);
+}
+
+void eng_reporter_leave(struct eng_stream *stream) {
+  eng_reporter_drop(stream);
+  eng_reporter_forget(stream);
+}
+
+bool eng_reporter_holds(uint64_t stream_id) {
+  bool found = false;
+  pthread_mutex_lock(&lock_);
+  struct eng_reporter *reporter = find_(self_id_());
+  for (struct eng_post *post = reporter == NULL ? NULL : reporter->first; post != NULL && !found; post = post->next) {
+    found = post->marker != NULL && post->callback->stream->id == stream_id;
+  }
+  pthread_mutex_unlock(&lock_);
+  return found;
+}
+
+bool eng_reporter_others_may_call(void) {
+  int mine = 0;
+  pthread_mutex_lock(&lock_);
+  struct eng_reporter *reporter = find_(self_id_());
+  for (struct eng_post *post = reporter == NULL ? NULL : reporter->first; post != NULL; post = post->next) mine++;
+  pthread_mutex_unlock(&lock_);
+  return atomic_load(&eng_posts_open) > mine;
 }
 
 void eng_reporter_thread_ends(void) {

@@ -14,7 +14,7 @@
 /* Under the lock: every thread we know of waits, and none of them can go on. */
 static bool all_wait_(void) {
   if (eng_schedule_now.running > eng_schedule_self.runs || eng_schedule_now.waiting < eng_schedule_now.known ||
-      atomic_load(&eng_posts_open) != 0)
+      (atomic_load(&eng_posts_open) != 0 && eng_reporter_others_may_call()))
     return false;
   for (const struct eng_host_waiter *waiter = eng_schedule_now.waiters; waiter != NULL; waiter = waiter->next) {
     if (waiter->wait->over(waiter->wait->arg)) return false;
@@ -41,12 +41,22 @@ static enum eng_wait_end give_up_(const struct eng_host_wait *wait) {
   return ENG_WAIT_TIMED_OUT;
 }
 
+/* A wait whose time is over while there is always something to run: it may run so much more, so that short times are
+ * not a matter of luck. */
+enum { STEPS_AFTER_TIME = 1000 };
+
+static bool overdue_(const struct eng_host_wait *wait, int *steps) {
+  return wait->deadline_ns != ENG_NEVER && eng_clock_ns() >= wait->deadline_ns && ++*steps > STEPS_AFTER_TIME;
+}
+
 static enum eng_wait_end drive_(const struct eng_host_wait *wait) {
+  int steps = 0;
   for (;;) {
     uint64_t heard = eng_bell_count();
     if (wait->over(wait->arg)) return ENG_WAIT_DONE;
     if (eng_stopping()) return ENG_WAIT_STOPPED;
     if (!eng_schedule_now.active) return ENG_WAIT_INTERRUPTED;
+    if (overdue_(wait, &steps)) return ENG_WAIT_TIMED_OUT;
     if (eng_schedule_turn() && eng_schedule_any_ready()) {
       (void)eng_schedule_decide(eng_lane_wanted(eng_schedule_now.lanes, wait), false);
       continue;

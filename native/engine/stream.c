@@ -15,6 +15,7 @@
 #include "failure.h"
 #include "fault.h"
 #include "foreign.h"
+#include "graph.h"
 #include "limit.h"
 #include "schedule.h"
 #include "stream_state.h"
@@ -121,6 +122,12 @@ static bool close_(struct eng_stream *stream, bool released) {
   return started;
 }
 
+/* What was being made with the stream. */
+static void abandon_(struct eng_stream *stream) {
+  if (atomic_load(&stream->gate) & (ENG_GATE_CAPTURE | ENG_GATE_MODEL)) eng_capture_abandon(stream);
+  if (atomic_load(&stream->gate) & ENG_GATE_UPDATE) eng_update_abandon(stream);
+}
+
 static void finish_unattended_(struct eng_stream *stream) {
   eng_retain(&stream->head); /* from here on a worker may end it */
   bool started = close_(stream, true);
@@ -132,7 +139,7 @@ static void finish_unattended_(struct eng_stream *stream) {
 }
 
 void eng_stream_finish_waiting(struct eng_stream *stream) {
-  if (atomic_load(&stream->gate) & (ENG_GATE_CAPTURE | ENG_GATE_MODEL)) eng_capture_abandon(stream);
+  abandon_(stream);
   if (eng_self()->worker_of == stream) { /* a host function ends its own stream's context: waiting would never end */
     eng_stream_finish_later(stream);
     return;
@@ -152,7 +159,7 @@ void eng_stream_finish_waiting(struct eng_stream *stream) {
 }
 
 void eng_stream_finish_later(struct eng_stream *stream) {
-  if (atomic_load(&stream->gate) & (ENG_GATE_CAPTURE | ENG_GATE_MODEL)) eng_capture_abandon(stream);
+  abandon_(stream);
   finish_unattended_(stream);
 }
 

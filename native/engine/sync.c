@@ -161,7 +161,7 @@ int32_t eng_stream_check_own_callbacks(struct eng_stream *stream, int64_t deadli
   /* A callback that has just been called may still be counted: only a wait that lasts is one that cannot end. */
   int64_t patience_ns = eng_clock_ns() + PATIENCE_NS;
   if (patience_ns >= deadline_ns || drain_until_(stream, patience_ns)) return ACLPY_ACL_SUCCESS;
-  return eng_reporter_waits_for_itself(stream) ? eng_reporter_refuse_own_wait(function) : ACLPY_ACL_SUCCESS;
+  return eng_reporter_waits_for_itself(stream) ? eng_reporter_refuse_own_wait(function, "stream") : ACLPY_ACL_SUCCESS;
 }
 
 int32_t eng_stream_synchronize(struct eng_stream *stream, const char *function) {

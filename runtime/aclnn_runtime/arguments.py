@@ -129,16 +129,19 @@ def as_text(function: str, argument: str, value: object) -> bytes | None:
     if value is None:
         return None
     try:
-        return os.fsencode(value)  # type: ignore[arg-type]  # asking is the test
+        text = os.fsencode(value)  # type: ignore[arg-type]  # asking is the test
     except (TypeError, ValueError):
+        text = None
+    if text is None or b"\0" in text:
         fail(
             function,
             argument,
-            what="has the wrong type",
+            what="is no text",
             got=describe(value),
-            expected="a string",
+            expected="a string without NUL characters",
             fix=f"pass {argument} as a str",
         )
+    return text
 
 
 def as_list(function: str, argument: str, value: object) -> list[object]:

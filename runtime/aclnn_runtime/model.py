@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_function, as_int32, as_uint32, describe
-from aclnn_runtime.errors import PARAM_INVALID, fail
+from aclnn_runtime.errors import INVALID_HANDLE, PARAM_INVALID, AclError, fail
 from aclnn_runtime.graph import Graph
 from aclnn_runtime.host_memory import memory_address
 from aclnn_runtime.noun import handle_of
@@ -100,7 +100,16 @@ def streams(graph: object) -> list[Stream]:
     check(lib.aclpy_graph_streams(handle, ffi.NULL, count))
     found = ffi.new("aclpy_handle[]", max(int(count[0]), 1))
     check(lib.aclpy_graph_streams(handle, found, count))
-    return [Stream.from_handle(int(found[index])) for index in range(int(count[0]))]
+    return [stream for at in range(int(count[0])) if (stream := _alive(int(found[at]))) is not None]
+
+
+def _alive(handle: int) -> Stream | None:
+    try:
+        return Stream.from_handle(handle)
+    except AclError as error:
+        if error.status != INVALID_HANDLE:
+            raise
+        return None
 
 
 # ---- what is called at the end ----

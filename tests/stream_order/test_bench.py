@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from contextlib import nullcontext
 
 import numpy as np
@@ -114,7 +115,13 @@ def test_a_failure_that_has_not_struck_is_taken_back(stream):
     assert ran == [1, 2]
 
 
-@pytest.mark.parametrize("bad", [{"nth": 0}, {"nth": -1}, {"status": 0}, {"label": "x" * 64}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"nth": 0}, {"nth": -1}, {"nth": 2**63}, {"status": 0}, {"label": "x" * 64}, {"label": 3},
+        {"label": "a\0b"},
+    ],
+)  # fmt: skip
 def test_what_is_no_failure_is_refused(bad):
     with pytest.raises(acl.AclError) as caught, fail_task(**bad):
         raise AssertionError("the block must not run")
@@ -130,11 +137,46 @@ def test_an_allocation_fails_as_planned(device):
     assert caught.value.status == 207001
 
 
-@pytest.mark.parametrize("after", [0, -1])
+@pytest.mark.parametrize("after", [0, -1, 2**63, "1"])
 def test_what_is_no_count_is_refused(after):
     with pytest.raises(acl.AclError) as caught, fail_malloc(after):
         raise AssertionError("the block must not run")
     assert caught.value.status == 100000
+    assert (caught.value.operator, caught.value.argument) == ("fail_malloc", "after")
+
+
+@pytest.mark.parametrize("plan", [fail_task, fail_malloc])
+def test_one_plan_at_a_time(device, stream, plan):
+    """The end of an inner block would take back what the outer one has planned."""
+    with plan():
+        with pytest.raises(acl.AclError) as caught, plan():
+            raise AssertionError("the block must not run")
+        assert caught.value.status == 100000
+        submit(stream, "any", lambda: None)
+        with pytest.raises(acl.AclError):
+            stream.synchronize() if plan is fail_task else device.malloc(16)
+
+
+@pytest.mark.parametrize("name", [3, "a\0b"])
+def test_what_is_no_label_is_refused(name):
+    with pytest.raises(acl.AclError) as caught, label(name):
+        raise AssertionError("the block must not run")
+    assert caught.value.status == 100000
+
+
+def test_a_callback_that_only_the_waiting_thread_could_call(stream):
+    """Leaving the schedule would wait for it for ever."""
+    acl.aclrtSetDevice(0)
+    served = acl.aclrtCreateStream()
+    block = scheduler("lazy")
+    block.__enter__()
+    acl.aclrtSubscribeReport(threading.get_ident(), served)
+    acl.aclrtLaunchCallback(print, None, acl.ACL_CALLBACK_BLOCK, served)
+    with pytest.raises(acl.AclError) as caught:
+        block.__exit__(None, None, None)
+    assert caught.value.status == 507046
+    acl.aclrtUnSubscribeReport(threading.get_ident(), served)
+    acl.aclrtResetDevice(0)
 
 
 def test_a_trace_shows_lanes_arrows_and_operators(device, stream, second, tmp_path):

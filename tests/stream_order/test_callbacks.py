@@ -108,6 +108,33 @@ def test_a_thread_does_not_wait_for_itself(stream):
     acl.aclrtUnSubscribeReport(threading.get_ident(), stream)
 
 
+def test_a_thread_does_not_wait_for_an_event_behind_its_own_callback(stream):
+    me, event = threading.get_ident(), acl.aclrtCreateEvent()
+    acl.aclrtSubscribeReport(me, stream)
+    acl.aclrtLaunchCallback(print, None, acl.ACL_CALLBACK_BLOCK, stream)
+    acl.aclrtRecordEvent(event, stream)
+    with pytest.raises(acl.AclError) as raised:
+        acl.aclrtSynchronizeEvent(event)
+    assert (raised.value.status, raised.value.argument) == (507000, "event")
+    acl.aclrtProcessReport(-1)
+    acl.aclrtSynchronizeEvent(event)
+    acl.aclrtUnSubscribeReport(me, stream)
+    acl.aclrtDestroyEvent(event)
+
+
+@pytest.mark.parametrize("end", ["aclrtDestroyContext", "aclrtResetDevice"])
+def test_the_end_of_a_context_drops_callbacks_of_the_thread_that_ends_it(end):
+    acl.aclrtSetDevice(0)
+    context = acl.aclrtCreateContext(0) if end == "aclrtDestroyContext" else 0
+    served, ran = acl.aclrtCreateStream(), []
+    acl.aclrtSubscribeReport(threading.get_ident(), served)
+    acl.aclrtLaunchCallback(ran.append, 1, acl.ACL_CALLBACK_BLOCK, served)
+    getattr(acl, end)(context)
+    assert ran == []
+    if context:
+        acl.aclrtResetDevice(0)
+
+
 def test_a_thread_that_unsubscribed_does_not_wait_for_itself(stream):
     me, statuses = threading.get_ident(), []
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import aclnn_py as acl
+from aclnn_native import lib
 from support.latch import Latch
 
 pytestmark = pytest.mark.usefixtures("current_device")
@@ -123,6 +124,46 @@ def test_a_task_group_is_updated(device, stream, second):
     with pytest.raises(acl.AclError) as raised:
         acl.aclmdlRICaptureTaskUpdateEnd(second)
     assert raised.value.status == 107040
+
+
+@pytest.mark.parametrize("end", ["aclrtDestroyStream", "aclrtDestroyStreamForce"])
+def test_an_update_that_was_begun_ends_with_its_stream(device, stream, end):
+    """Else it would keep the graph, and that its streams and memory."""
+    acl.aclrtSetDevice(0)
+    memory = acl.aclrtMalloc(64)
+    acl.aclmdlRICaptureBegin(stream, 2)
+    acl.aclmdlRICaptureTaskGrpBegin(stream)
+    acl.aclrtMemsetAsync(memory, 64, 1, 64, stream)
+    group = acl.aclmdlRICaptureTaskGrpEnd(stream)
+    graph = acl.aclmdlRICaptureEnd(stream)
+    graphs = lib.aclpy_live_count(b"graph")
+    updating = acl.aclrtCreateStream()
+    acl.aclmdlRICaptureTaskUpdateBegin(updating, group)
+    acl.aclrtMemsetAsync(memory, 64, 2, 64, updating)
+    getattr(acl, end)(updating)
+    group.close()
+    acl.aclmdlRIDestroy(graph)
+    assert lib.aclpy_live_count(b"graph") == graphs - 1
+    acl.aclrtFree(memory)
+    acl.aclrtResetDevice(0)
+
+
+def test_streams_that_are_gone_are_not_listed(device, stream):
+    acl.aclrtSetDevice(0)
+    other, event = acl.aclrtCreateStream(), acl.aclrtCreateEventExWithFlag(1)
+    acl.aclmdlRICaptureBegin(other, 2)
+    acl.aclrtRecordEvent(event, other)
+    acl.aclrtStreamWaitEvent(stream, event)
+    acl.aclrtLaunchHostFunc(stream, print, None)
+    acl.aclrtRecordEvent(event, stream)
+    acl.aclrtStreamWaitEvent(other, event)
+    graph = acl.aclmdlRICaptureEnd(other)
+    assert acl.aclmdlRIGetStreams(graph) == [other, stream]
+    acl.aclrtDestroyStream(other)
+    assert acl.aclmdlRIGetStreams(graph) == [stream]
+    acl.aclmdlRIDestroy(graph)
+    acl.aclrtDestroyEvent(event)
+    acl.aclrtResetDevice(0)
 
 
 def test_freed_memory_lives_as_long_as_the_graph(device, stream):

@@ -166,6 +166,25 @@ def test_the_model_is_over_when_the_last_activated_stream_is(bench):
     assert host.tolist() == [7] * 8
 
 
+def test_a_time_passes_although_something_is_always_ready():
+    """A loop without end under a schedule, whose waiting threads run the tasks."""
+    acl.aclrtSetDevice(0)
+    bench, stream = Bench([acl.ACL_MODEL_STREAM_FLAG_HEAD]), acl.aclrtCreateStream()
+    bench.switch(acl.ACL_RT_EQUAL, 0, 0)
+    bench.build()
+    with scheduler("lazy"):
+        acl.aclmdlRIExecuteAsync(bench.model, stream)
+        with pytest.raises(acl.AclError) as caught:
+            acl.aclrtSynchronizeStreamWithTimeout(stream, 5)
+        assert caught.value.status == 507046
+        acl.aclmdlRIAbort(bench.model)
+        with pytest.raises(acl.AclError) as caught:
+            acl.aclrtSynchronizeStream(stream)
+        assert caught.value.status == 507023
+    acl.aclmdlRIDestroy(bench.model)
+    acl.aclrtResetDevice(0)
+
+
 def test_streams_that_switch_back_and_forth_are_a_loop(bench):
     """Stream 0 counts and goes to stream 1 while there are fewer than five, which goes back."""
     numbers = count()

@@ -188,3 +188,10 @@ def test_flags_of_the_compiler_are_no_options(tmp_path):
     assert done.exit_code == 0, done.output
     assert program.is_file()
     assert "Compile host programs" in call("build", "-h").output == call("build", "--help").output
+
+
+def test_flags_of_the_toolkit_come_together(tmp_path):
+    both = call("toolkit", "--into", str(tmp_path / "kit"), "--libs", "--cflags").output
+    assert both.startswith("-I")
+    assert "-lascendcl" in both
+    assert call("toolkit", "--into", str(tmp_path / "kit"), "--cmake", "--libs").exit_code == 2

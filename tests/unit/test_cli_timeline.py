@@ -56,3 +56,20 @@ def test_what_is_no_trace_is_refused(tmp_path, text):
     assert result.exit_code == 1
     assert "is no trace" in result.output
     assert not picture.exists()
+
+
+def test_labels_may_have_characters_that_xml_does_not(tmp_path):
+    events = [EVENTS[0], EVENTS[1] | {"name": "a\x01b"}]
+    done, picture = drawn(tmp_path, json.dumps({"traceEvents": events}))
+    assert done.exit_code == 0, done.output
+    assert any("a\ufffdb" in (one.text or "") for one in ET.parse(picture).getroot().iter())
+
+
+def test_files_that_cannot_be_read_or_written(tmp_path):
+    trace = tmp_path / "trace.json"
+    trace.write_bytes(b"\xff\xfe")
+    done = CliRunner().invoke(main, ["timeline", str(trace), "-o", str(tmp_path / "x.svg")])
+    assert (done.exit_code, "no trace" in done.output) == (1, True)
+    trace.write_text(json.dumps({"traceEvents": EVENTS}), encoding="utf-8")
+    done = CliRunner().invoke(main, ["timeline", str(trace), "-o", str(tmp_path / "no" / "x.svg")])
+    assert (done.exit_code, "cannot be written" in done.output) == (1, True)

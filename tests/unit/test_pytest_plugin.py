@@ -121,6 +121,41 @@ def test_a_skip_is_a_skip(project):
     assert "1 skipped" in done.stdout
 
 
+@pytest.mark.parametrize(
+    "failing", ["pytest.fail('on purpose')", "with pytest.raises(KeyError): 1"]
+)
+def test_every_sort_of_failure_has_its_replay_string(project, failing):
+    done = project(COUNTING.replace("seen = []", failing))
+    assert done.returncode == 1
+    assert re.search(r"pytest 'test_it.py::test_it' --acl-schedule 'r1:", done.stdout), done.stdout
+
+
+def test_a_replay_string_that_does_not_fit_fails(project):
+    done = project(COUNTING, "--acl-schedule", "r1:zz9")
+    assert done.returncode == 1
+    assert "does not fit" in done.stdout
+
+
+def test_asynchronous_tests_are_refused(project):
+    done = project(COUNTING.replace("def test_it", "async def test_it"))
+    assert done.returncode == 1
+    assert "does not run asynchronous tests" in done.stdout
+
+
+def test_methods_of_unittest_are_refused(project):
+    done = project("""
+        import unittest
+        import pytest
+
+        class TestIt(unittest.TestCase):
+            @pytest.mark.acl_schedules(3)
+            def test_it(self):
+                pass
+    """)
+    assert done.returncode == 4
+    assert "unittest.TestCase" in done.stderr + done.stdout
+
+
 # ---- leaks ----
 
 LEAKS = """
@@ -148,6 +183,7 @@ LEAKS = """
         ("buffer", "pyacl.rt.malloc(64, 0)"),
         ("tensor", "kept.append(acl.aclCreateTensor([2], 0, [1], 0, 2, [2], 64))"),
         ("notify", "kept.append(acl.aclrtCreateNotify(0))"),
+        ("counting notify", "kept.append(acl.aclrtCntNotifyCreate(0))"),
     ],
 )
 def test_what_is_left_open_is_named_with_its_place(project, kind, statement):
