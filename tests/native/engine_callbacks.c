@@ -246,6 +246,20 @@ static void ending_by_force_drops_callbacks(void) {
   CHECK_EQUAL(aclpy_process_report(1), 107012); /* it serves no stream any more */
 }
 
+/* Nobody else would call them, so that the wait for the stream's work would not end. */
+static void resetting_drops_callbacks_of_its_own_thread(bool released) {
+  struct seen seen = SEEN;
+  aclpy_handle stream = new_stream();
+  CHECK_EQUAL(aclpy_subscribe_report(0, aclpy_thread_id(), stream), 0);
+  CHECK_EQUAL(aclpy_launch_callback(0, stream, see, drop_seen, &seen, 0, BLOCK), 0);
+  if (released) CHECK_EQUAL(aclpy_stream_release(stream), 0);
+  CHECK_EQUAL(aclpy_reset_device(0), 0);
+  latch_wait(&seen.dropped, 1);
+  CHECK_EQUAL(latch_count(&seen.begun), 0);
+  CHECK_EQUAL(aclpy_live_count("stream"), 0);
+  CHECK_EQUAL(aclpy_set_device(0), 0);
+}
+
 int main(void) {
   CHECK_EQUAL(aclpy_set_device(0), 0);
   RUN(arguments_are_checked);
@@ -256,6 +270,8 @@ int main(void) {
   RUN(captured_callbacks_run_at_each_replay);
   RUN(a_thread_that_ends_calls_nothing);
   RUN(ending_by_force_drops_callbacks);
+  resetting_drops_callbacks_of_its_own_thread(false);
+  resetting_drops_callbacks_of_its_own_thread(true);
   CHECK_EQUAL(aclpy_reset_device(0), 0);
   CHECK_EQUAL(aclpy_live_count("stream"), 0);
   CHECK_EQUAL(aclpy_live_count("task"), 0);
