@@ -40,6 +40,7 @@ int32_t aclpy_device_table_install(const aclpy_device_table *table) {
   }
   pthread_mutex_lock(&lock_);
   if (table != NULL) eng_foreign_table = *table;
+  eng_foreign_forget_events(); /* they were made through the one before */
   atomic_store(&eng_foreign_devices, table == NULL ? 0 : table->devices);
   if (eng_settings.foreign) eng_settings.devices = eng_settings.physical_devices = table == NULL ? 1 : table->devices;
   pthread_mutex_unlock(&lock_);

@@ -81,6 +81,8 @@ void eng_foreign_forget_graph(int32_t device, uint64_t key);
 /* ---- markers ---- */
 
 void eng_foreign_event_end(struct eng_marker *marker);
+/* Those that wait to be used again are another table's. */
+void eng_foreign_forget_events(void);
 bool eng_foreign_elapsed(const struct eng_marker *start, const struct eng_marker *end, float *ms);
 
 #endif

@@ -129,10 +129,16 @@ static uint64_t take_event_(int32_t device) {
   return event;
 }
 
+void eng_foreign_forget_events(void) {
+  pthread_mutex_lock(&spare_lock_);
+  n_spare_ = 0;
+  pthread_mutex_unlock(&spare_lock_);
+}
+
 /* What does not fit is left to the device's end: the table makes few. */
 void eng_foreign_event_end(struct eng_marker *marker) {
   pthread_mutex_lock(&spare_lock_);
-  if (n_spare_ < SPARE_EVENTS) {
+  if (n_spare_ < SPARE_EVENTS && atomic_load(&eng_foreign_devices) != 0) {
     spare_[n_spare_].device = marker->device;
     spare_[n_spare_++].event = atomic_load(&marker->device_event);
   }

@@ -170,6 +170,8 @@ def test_a_time_passes_although_something_is_always_ready():
     """A loop without end under a schedule, whose waiting threads run the tasks."""
     acl.aclrtSetDevice(0)
     bench, stream = Bench([acl.ACL_MODEL_STREAM_FLAG_HEAD]), acl.aclrtCreateStream()
+    bench.put(0, 1)
+    bench.put(1, 1)
     bench.switch(acl.ACL_RT_EQUAL, 0, 0)
     bench.build()
     with scheduler("lazy"):
