@@ -68,6 +68,27 @@ def _compiler(sources: tuple[str, ...]) -> list[str]:
     )
 
 
+# Flags whose value may be an argument of its own.
+_WITH_VALUE: Final = (
+    *("-D", "-I", "-L", "-MF", "-MQ", "-MT", "-T", "-U", "-Xassembler", "-Xlinker"),
+    *("-Xpreprocessor", "-arch", "-framework", "-idirafter", "-imacros", "-include", "-iquote"),
+    *("-isystem", "-l", "-o", "-u", "-x", "-z"),
+)
+
+
+def _files(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """What is to be compiled, and whether the flags say where to."""
+    flags = ("", *arguments[:-1])  # before each argument
+    values = [flag in _WITH_VALUE for flag in flags]
+    files = tuple(
+        text
+        for text, is_value in zip(arguments, values, strict=True)
+        if not is_value and not text.startswith("-")
+    )
+    written = "-o" in flags or any(text.startswith("-o") and text != "-o" for text in arguments)
+    return files, written
+
+
 # -o is the compiler's and not declared here: click would find it inside flags such as -Werror.
 # Neither is -h, which is part of -lpthread.
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
@@ -82,11 +103,9 @@ def build(arguments: tuple[str, ...]) -> None:
     if arguments == ("-h",):
         click.echo(click.get_current_context().get_help())
         return
-    if "-o" not in arguments[:-1]:
+    files, written = _files(arguments)
+    if not written:
         _stop("no -o with the program to write: aclnn-py build softmax.cpp -o softmax")
-    output = arguments.index("-o") + 1
-    others = arguments[:output] + arguments[output + 1 :]
-    files = tuple(text for text in others if not text.startswith("-"))
     if not files:
         _stop("no file to compile: aclnn-py build softmax.cpp -o softmax")
     missing = [source for source in files if not Path(source).is_file()]
@@ -94,7 +113,7 @@ def build(arguments: tuple[str, ...]) -> None:
         _stop(f"{missing[0]} does not exist")
     root = make_toolkit()
     compiler = _compiler(files)
-    chosen = any(text.startswith("-std") for text in others)
+    chosen = any(text.startswith("-std") for text in arguments)
     standard = [] if chosen or Path(files[0]).suffix == ".c" else ["-std=c++17"]
     flags = [*_include_flags(root), *_library_flags(root), "-lpthread"]
     command = [*compiler, *standard, "-O2", *arguments, *flags]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from aclnn_py.core.dtype import DTYPES, aclDataType
 from aclnn_py.core.format import aclFormat
 from aclnn_runtime import enums
-from aclnn_runtime.status_table import STATUSES
+from aclnn_runtime.status_table import ALIASES, STATUSES
 
 if TYPE_CHECKING:
     from enum import IntEnum
@@ -37,13 +37,18 @@ def enumeration(members: type[IntEnum]) -> str:
 
 
 def statuses(prefix: str) -> str:
-    """Constants for the statuses of one family; as an enumeration unused ones cost nothing."""
-    rows = [
-        f"  {name} = {value}, /* {meaning} */\n"
-        for name, value, meaning in STATUSES
-        if name.startswith("ACLNN_") is (prefix == "aclnn")
-    ]
-    return "enum {\n" + "".join(rows) + "};\n"
+    """Constants for the statuses of one family.
+
+    C needs constant expressions; C++ has those of any constant, and there programs deduce types
+    from them (``auto ret = ACL_SUCCESS``), which must be the functions'.
+    """
+    kind = "aclnnStatus" if prefix == "aclnn" else "aclError"
+    values = {name: value for name, value, _ in STATUSES}
+    known = [*STATUSES, *((alias, values[name], f"as {name}") for alias, name in ALIASES)]
+    rows = [row for row in known if row[0].startswith("ACLNN_") is (prefix == "aclnn")]
+    in_c = "".join(f"  {name} = {value}, /* {meaning} */\n" for name, value, meaning in rows)
+    in_cpp = "".join(f"static const {kind} {name} = {value};\n" for name, value, _ in rows)
+    return f"#ifdef __cplusplus\n{in_cpp}#else\nenum {{\n{in_c}}};\n#endif\n"
 
 
 def flags(prefix: str) -> str:

@@ -97,6 +97,50 @@ def test_without_a_gpu_a_program_is_told_so(programs):
     assert "nvidia-smi" in done.stderr
 
 
+DEDUCED = """
+#include <algorithm>
+#include "acl/acl.h"
+#include "aclnn/acl_meta.h"
+int main() {
+  auto status = ACL_SUCCESS;
+  status = aclInit(nullptr);
+  auto call = ACLNN_SUCCESS;
+  call = aclDestroyTensor(nullptr);
+  const aclError *address = &ACL_SUCCESS;
+  switch (std::max(status, *address)) {
+    case ACL_SUCCESS:
+      return call == OK && ACL_ERROR_NONE == ACL_SUCCESS ? 0 : 1;
+    default:
+      return 2;
+  }
+}
+"""
+CONSTANT = """
+#include "acl/acl.h"
+#include "aclnn/acl_meta.h"
+static const int codes[] = {ACL_SUCCESS, ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_INNER_KEY_CONFILICT};
+_Static_assert(ACL_ERROR_NONE == ACL_SUCCESS && (int)ACLNN_SUCCESS == 0, "aliases");
+int main(void) {
+  switch (codes[0]) {
+    case ACL_SUCCESS: return 0;
+    default: return 1;
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [("deduced.cpp", DEDUCED), ("constant.c", CONSTANT)])
+def test_statuses_are_constants_of_the_functions_type(tmp_path, name, text):
+    """C++ deduces types from them; C has them in case labels and initialisers."""
+    (tmp_path / name).write_text(text)
+    flags = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
+    build = [sys.executable, "-m", "aclnn_py", "build", name, "-o", "program", *flags]
+    done = call(*build, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    run = [sys.executable, "-m", "aclnn_py", "run", tmp_path / "program"]
+    assert call(*run, cwd=tmp_path).returncode == 0
+
+
 def test_ctypes_client(toolkit):
     done = call(
         sys.executable, ROOT / "samples" / "python" / "ctypes_client.py",

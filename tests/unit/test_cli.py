@@ -190,6 +190,16 @@ def test_flags_of_the_compiler_are_no_options(tmp_path):
     assert "Compile host programs" in call("build", "-h").output == call("build", "--help").output
 
 
+@pytest.mark.parametrize("flags", [("-I", "."), ("-D", "SOME=1"), ("-x", "c"), ("-isystem", "/")])
+def test_flags_may_have_their_value_apart(tmp_path, flags):
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    program = tmp_path / "program"
+    done = call("build", *flags, str(tmp_path / "main.c"), f"-o{program}")
+    assert done.exit_code == 0, done.output
+    assert program.is_file()
+    assert "no file to compile" in call("build", *flags, "-o", str(program)).output
+
+
 def test_flags_of_the_toolkit_come_together(tmp_path):
     both = call("toolkit", "--into", str(tmp_path / "kit"), "--libs", "--cflags").output
     assert both.startswith("-I")
