@@ -31,6 +31,7 @@ LIBRARIES: Final = (
     "opapi_math",
     "opapi_cv",
     "opapi_transformer",
+    "acl_op_compiler",  # build files of programs that call no operator by its name list it, too
 )
 # Older split of the operators, which frameworks open by name and none links; they look for it, and
 # for the rest, below the folder of the vendor's processors.

@@ -370,7 +370,8 @@ int32_t aclpy_execute(uint32_t op, uintptr_t workspace, uint64_t workspace_size,
     struct eng_executor *lost = eng_handle_close(ENG_EXECUTOR, executor, false);
     if (lost != NULL) eng_release(&lost->head);
     return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_NULLPTR, function, "workspace", "an address of that many bytes",
-                      "plan again: the executor is gone", "NULL with size %" PRIu64, workspace_size);
+                      "plan again, the executor is gone; allocate workspaceSize bytes and pass them",
+                      "NULL with size %" PRIu64, workspace_size);
   }
   struct eng_executor *taken = eng_handle_take(ENG_EXECUTOR, executor);
   struct eng_executor *found = taken != NULL ? taken : eng_handle_acquire(ENG_EXECUTOR, executor);
