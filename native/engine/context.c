@@ -155,7 +155,7 @@ void eng_context_end_streams(struct eng_context *context, int sorts, bool wait) 
       if (wait) {
         eng_stream_finish_waiting(stream);
       } else {
-        eng_reporter_drop(stream);
+        eng_reporter_leave(stream);
         eng_stream_finish_later(stream);
       }
     } else if (wait) {

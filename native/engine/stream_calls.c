@@ -77,7 +77,7 @@ static int32_t destroy_(aclpy_handle ctx, aclpy_handle stream, enum end_ how, co
       status = eng_stream_refuse_dead(stream, function);
     } else if (how == FORCE) {
       eng_stream_discard_queued(found);
-      eng_reporter_drop(found);
+      eng_reporter_leave(found);
       eng_stream_finish_later(found);
     } else {
       status = end_waiting_(found, how == WAIT_AND_TELL, function);
