@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Subscribed callbacks: the statuses of the reference, the right thread, blocking or not, failures.
  */
-#include <stdatomic.h>
-
 #include <sched.h>
+#include <stdatomic.h>
 
 #include "aclpy_status.h"
 #include "check.h"
