@@ -29,9 +29,8 @@ int32_t eng_stream_check_own_callbacks(struct eng_stream *stream, int64_t deadli
 int32_t eng_reporter_claim_host_functions(struct eng_stream *stream, const char *function);
 /* The stream goes: its thread serves one less. */
 void eng_reporter_forget(struct eng_stream *stream);
-/* Callbacks of the stream that have been handed to its thread fail (107015) instead of being called. */
-void eng_reporter_drop(struct eng_stream *stream);
-/* The same, and those that come later, too: as if it had been unsubscribed. */
+/* As if the stream had been unsubscribed: callbacks that wait to be called fail (107015), those that come later, too.
+ */
 void eng_reporter_leave(struct eng_stream *stream);
 /* Whether the stream with that id waits for a callback that the calling thread has been handed. */
 bool eng_reporter_holds(uint64_t stream_id);

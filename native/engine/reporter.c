@@ -221,16 +221,23 @@ static void fail_all_(struct eng_post *post) {
   }
 }
 
-void eng_reporter_drop(struct eng_stream *stream) {
-  pthread_mutex_lock(&lock_);
-  struct eng_post *orphans = stream->reporter == NULL ? NULL : take_out_(stream->reporter, stream);
-  pthread_mutex_unlock(&lock_);
-  fail_all_(orphans);
+/* Under the lock: the stream is served by nobody any more. Returns what was handed over and not called. */
+static struct eng_post *detach_(struct eng_stream *stream) {
+  struct eng_reporter *reporter = stream->reporter;
+  if (reporter == NULL) return NULL;
+  stream->reporter = NULL;
+  reporter->streams--;
+  struct eng_post *orphans = take_out_(reporter, stream);
+  eng_lot_wake(reporter); /* it may wait for a stream that is gone */
+  tidy_(reporter);
+  return orphans;
 }
 
 void eng_reporter_leave(struct eng_stream *stream) {
-  eng_reporter_drop(stream);
-  eng_reporter_forget(stream);
+  pthread_mutex_lock(&lock_);
+  struct eng_post *orphans = detach_(stream);
+  pthread_mutex_unlock(&lock_);
+  fail_all_(orphans);
 }
 
 bool eng_reporter_holds(uint64_t stream_id) {
@@ -279,11 +286,7 @@ static int32_t unsubscribe_(struct eng_stream *stream, uint64_t thread, const ch
     status = aclpy_fail(ACLPY_ACL_ERROR_RT_THREAD_SUBSCRIBE, function, "threadId", "the thread that was subscribed",
                         "pass the same thread id as to aclrtSubscribeReport", "another thread");
   } else {
-    stream->reporter = NULL;
-    reporter->streams--;
-    orphans = take_out_(reporter, stream);
-    eng_lot_wake(reporter); /* it may wait for a stream that is gone */
-    tidy_(reporter);
+    orphans = detach_(stream);
   }
   pthread_mutex_unlock(&lock_);
   fail_all_(orphans);
