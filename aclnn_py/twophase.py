@@ -87,13 +87,10 @@ class Entry(calls.Binder):
     ----------
     plan : Plan
         What it does.
-    keep : list of object
-        What must live as long.
     """
 
-    __slots__ = ("keep", "plan")
+    __slots__ = ("plan",)
     plan: Plan
-    keep: list[object]
 
 
 class Plans(dict[tuple[object, ...], Entry]):
@@ -288,9 +285,9 @@ class Operator:
         values: Sequence[object],
     ) -> Entry:
         """Plan and keep; where another thread was faster, its plan is the one that counts."""
-        plan, keep = make_plan(self.spec, descs, values), list[object]()
-        entry = Entry(Executor, native_plan(plan, _FILLERS, keep), plan.workspace_bytes)
-        entry.plan, entry.keep = plan, keep
+        plan = make_plan(self.spec, descs, values)
+        entry = Entry(Executor, native_plan(plan, _FILLERS), plan.workspace_bytes)
+        entry.plan = plan
         # Without a lock, which a fork or a finalizer could leave held: each step is atomic.
         while len(self.plans) >= _PLANS_KEPT:
             self.plans.drop_first()

@@ -46,7 +46,7 @@ class CpuBackend:
         assert shape is not None, (step, params)
         return shape
 
-    def launch(self, step: Step, keep: list[object]) -> Launch:  # noqa: ARG002  # the seam's form
+    def launch(self, step: Step) -> Launch:
         """See `aclnn_py.backends.native_plan.Filler`."""
         return _launch(step.kernel, step.dtype, current().isa_mask)
 

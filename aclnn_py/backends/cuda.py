@@ -6,8 +6,7 @@ Nothing here imports CuPy before the first step runs; planning needs no GPU.
 
 from __future__ import annotations
 
-from itertools import count
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from aclnn_native import ffi, lib
 from aclnn_py.backends import cuda_programs
@@ -16,6 +15,7 @@ from aclnn_py.backends.native_plan import Launch
 from aclnn_py.plan.choose import Refusal
 from aclnn_runtime.cuda_errors import tell
 from aclnn_runtime.cuda_queues import OnDevice, queue_of
+from aclnn_runtime.step_call import find_step, register_step
 
 if TYPE_CHECKING:
     from aclnn_py.plan.steps import Step
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["CudaBackend"]
 
 _FAILED: Final = 507899
-_steps: dict[int, _CudaStep] = {}
-_tokens = count(1)
 
 
 class CudaBackend:
@@ -51,27 +49,14 @@ class CudaBackend:
         """No step joins a chain, so nobody asks."""
         raise NotImplementedError
 
-    def launch(self, step: Step, keep: list[object]) -> Launch:
+    def launch(self, step: Step) -> Launch:
         """Register the step, for the native one to call the launch of its kernels."""
-        token = next(_tokens)
-        _steps[token] = _CudaStep(step)
-        keep.append(_Registration(token))
+        token = register_step(_CudaStep(step))
         return Launch(0, int(ffi.cast("uintptr_t", lib.aclpy_py_device_step)), token)
 
     def fill(self, step: Step, native: Any, keep: list[object]) -> None:
         """No step joins a chain, so nobody asks."""
         raise NotImplementedError
-
-
-class _Registration:
-    """Forgets a step when the plan that owns it goes."""
-
-    def __init__(self, token: int) -> None:
-        self.token = token
-
-    def __del__(self) -> None:
-        if _steps is not None:  # at interpreter exit the module may be gone before its plans
-            _steps.pop(self.token, None)
 
 
 class _Prepared(NamedTuple):
@@ -131,7 +116,7 @@ def _run(token: int, addresses: Any) -> int:
     try:
         device = ffi.new("int32_t *")
         stream = int(lib.aclpy_launching(device))
-        _steps[token].run(int(device[0]), stream, addresses)
+        cast("_CudaStep", find_step(token)).run(int(device[0]), stream, addresses)
     except BaseException as error:  # noqa: BLE001  # nothing may unwind into the engine
         return tell(error, "CUDA kernel")
     return 0

@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from threading import RLock
 from typing import Any, Final
 
 import aclnn_native
@@ -28,6 +29,7 @@ OPTIONS: Final = (
 )  # fmt: skip
 _MULTIPROCESSORS: Final = 16  # cudaDevAttrMultiProcessorCount
 _MARK: Final = "softmax.cu"
+_loading: Final = RLock()
 _CODES: Final = "post_ops_codes.h"  # shared with the C kernels
 _DIGEST_BYTES: Final = 32
 
@@ -137,7 +139,9 @@ def function(device: int, source: str, dtype: str, name: str) -> int:
     name : str
         Of the ``extern "C"`` kernel.
     """
-    return _kernel(device, source, dtype, name)[0]
+    # A second program of the same text would end when the first is kept, and its kernels with it.
+    with _loading:
+        return _kernel(device, source, dtype, name)[0]
 
 
 @cache

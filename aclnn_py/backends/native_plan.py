@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from aclnn_native import calls, ffi, lib
 from aclnn_py.plan.steps import WORKSPACE
 from aclnn_runtime import AclnnError, raise_last
+from aclnn_runtime.step_call import release_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,8 +51,8 @@ class Launch(NamedTuple):
 class Filler(Protocol):
     """A backend that can say how its steps are launched."""
 
-    def launch(self, step: Step, keep: list[object]) -> Launch:
-        """What runs `step`; objects that must live as long as the plan go to `keep`."""
+    def launch(self, step: Step) -> Launch:
+        """What runs `step`; a call token has to mean it until the native plan has ended."""
         ...
 
     def fill(self, step: Step, native: Any, keep: list[object]) -> None:
@@ -72,7 +73,7 @@ def operator_id(function: str) -> int:
     return number
 
 
-def native_plan(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -> int:
+def native_plan(plan: Plan, fillers: Mapping[str, Filler]) -> int:
     """The handle of a native plan, which is the caller's to release.
 
     Parameters
@@ -81,8 +82,6 @@ def native_plan(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -
         What it does.
     fillers : mapping of str to Filler
         The backends that `plan` has chosen among, by name.
-    keep : list of object
-        Gets what must live as long as the native plan.
 
     Raises
     ------
@@ -94,7 +93,7 @@ def native_plan(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -
         flags |= _REPEATABLE
     launches, foreign = [], False
     for step, choice in zip(plan.steps, plan.choices, strict=True):
-        launches.append(fillers[choice.backend].launch(step, keep))
+        launches.append(fillers[choice.backend].launch(step))
         foreign = foreign or choice.backend == "cuda"
     made: list[object] = []
     handle = calls.plan(
@@ -111,6 +110,8 @@ def native_plan(plan: Plan, fillers: Mapping[str, Filler], keep: list[object]) -
         _chains(plan, fillers, made) if plan.chains else 0,
     )
     if handle < 0:
+        for launch in launches:
+            release_step(launch.token)
         raise_last(-handle, error=AclnnError)
     return handle
 

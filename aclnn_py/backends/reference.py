@@ -11,7 +11,7 @@ from aclnn_native import ffi, lib
 from aclnn_py.backends.native_plan import Launch
 from aclnn_py.core.dtype import DTYPES
 from aclnn_py.plan.choose import Refusal
-from aclnn_runtime.step_call import register_step, release_step
+from aclnn_runtime.step_call import register_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,23 +52,11 @@ class ReferenceBackend:
         """See `aclnn_py.plan.choose.Backend`: an expression runs whole."""
         return False
 
-    def launch(self, step: Step, keep: list[object]) -> Launch:
+    def launch(self, step: Step) -> Launch:
         """Register the expression, for the native step to call."""
         run = _compute if step.reference is not None else _KERNELS[step.kernel]
-        token = register_step(lambda addresses: run(step, addresses), len(step.reads) + 1)
-        keep.append(_Registration(token))
+        token = register_step((lambda addresses: run(step, addresses), len(step.reads) + 1))
         return Launch(0, int(ffi.cast("uintptr_t", lib.aclpy_py_step_call)), token)
-
-
-class _Registration:
-    """Forgets a step when the plan that owns it goes."""
-
-    def __init__(self, token: int) -> None:
-        self.token = token
-
-    def __del__(self) -> None:
-        if release_step is not None:  # at interpreter exit the module may be gone before its plans
-            release_step(self.token)
 
 
 def _array(address: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:

@@ -445,6 +445,12 @@ typedef struct aclpy_plan_desc {
 uint32_t aclpy_operator_id(const char *name); /* the same name always gives the same id (>= 1); 0: out of memory */
 int32_t aclpy_plan_create(const aclpy_plan_desc *desc, aclpy_handle *plan);
 int32_t aclpy_plan_release(aclpy_handle plan); /* executors keep what they need */
+/* The call tokens of plans that are gone, with the last executor, queued task and graph that could run them: all since
+ * the last time at once, to be asked for one by one. The last answer is NULL, without a token; nothing of a list stays
+ * then. */
+typedef struct aclpy_retired aclpy_retired;
+aclpy_retired *aclpy_retired_take(void);
+aclpy_retired *aclpy_retired_next(aclpy_retired *plans, uint64_t *token);
 /* 1 where phase 2 of the plan ends within microseconds whatever the stream does, as long as aclpy_bench_is_on says 0:
  * kernels only, little work. */
 int32_t aclpy_plan_is_small(aclpy_handle plan);

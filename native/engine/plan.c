@@ -13,6 +13,7 @@
 #include "fault.h"
 #include "operator.h"
 #include "park.h"
+#include "retired.h"
 
 enum { MOST_SLOTS = 4096, MOST_STEPS = 4096, INLINE_NS = 10000, INLINE_ALONE_NS = 40000 };
 
@@ -146,6 +147,7 @@ static void free_parts_(struct eng_plan *plan) {
   free(plan->hazards);
   free(plan->texts);
   free(plan->params);
+  free(plan->retired);
   free(plan);
 }
 
@@ -162,7 +164,7 @@ static struct eng_plan *copy_plan_(const aclpy_plan_desc *desc) {
   plan->steps = copy_(desc->steps, desc->n_steps, sizeof(*desc->steps));
   plan->hazards = copy_(desc->hazards, desc->n_hazards, sizeof(*desc->hazards));
   if (plan->slots == NULL || plan->steps == NULL || plan->hazards == NULL || !copy_texts_(plan, desc) ||
-      !copy_params_(plan) || !copy_chains_(plan, desc)) {
+      !copy_params_(plan) || !copy_chains_(plan, desc) || !eng_retired_prepare(desc, &plan->retired)) {
     free_parts_(plan);
     return NULL;
   }
@@ -206,7 +208,12 @@ int32_t aclpy_plan_is_small(aclpy_handle handle) {
   return small;
 }
 
-void eng_plan_dispose(void *object) { free_parts_(object); }
+void eng_plan_dispose(void *object) {
+  struct eng_plan *plan = object;
+  eng_retire(plan->retired);
+  plan->retired = NULL;
+  free_parts_(plan);
+}
 
 int32_t aclpy_plan_release(aclpy_handle handle) {
   struct eng_plan *plan = eng_handle_close(ENG_PLAN, handle, false);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine.h"
 #include "handle_table.h"
 
 struct eng_chain;
@@ -29,6 +30,7 @@ struct eng_plan {
   char *texts;     /* the slots' names, then the refusal */
   int64_t *params; /* of all steps */
   const char *refusal;
+  aclpy_retired *retired; /* NULL where no step is a call */
 };
 
 /* Runs every step in order; the first failure ends it. `address` holds one address a slot. */

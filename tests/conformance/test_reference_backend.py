@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,9 @@ import aclnn_py as acl
 from aclnn_py import twophase
 from aclnn_py.backends import ReferenceBackend
 from aclnn_py.core import settings
+from aclnn_runtime import step_call
 from support import oracle
+from support.latch import Latch
 from support.problems import OPERATORS, random_inputs
 from support.tensors import planner, runner
 
@@ -53,6 +57,40 @@ def test_casts(device, stream, no_kernels, target):
         np.testing.assert_array_equal(got, wanted != 0)
     else:
         np.testing.assert_allclose(got, wanted, rtol=1e-3, atol=1e-3)
+
+
+def test_what_is_queued_and_captured_outlives_the_cache_of_plans(device, stream, no_kernels):
+    """The cache holds so many plans an operator; what runs an older one holds that by itself."""
+    before = set(step_call._steps)
+    x = device.tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+    queued, captured = device.zeros((2, 3)), device.zeros((2, 3))
+    plans = twophase.operator("Softmax").plans
+    with stream.capture() as capture:
+        size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, 1, captured)
+        acl.aclnnSoftmax(None, size, executor, stream)
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, 1, queued)
+    tokens = set(step_call._steps) - before
+    assert tokens
+    with Latch(stream):
+        acl.aclnnSoftmax(None, size, executor, stream)
+        del executor
+        plans.clear()
+        gc.collect()
+        step_call.forget_retired()
+        assert tokens <= set(step_call._steps)
+    stream.synchronize()
+    capture.graph.replay(stream)
+    stream.synchronize()
+    for out in (queued, captured):
+        np.testing.assert_allclose(out.numpy().sum(axis=1), 1, rtol=1e-6)
+    capture.graph.close()
+    del capture
+    for rows in range(3, 40):  # the call itself remembers a few plans: other ones now
+        other = device.zeros((rows, 1))
+        acl.aclnnSoftmaxGetWorkspaceSize(other, 1, other)
+    gc.collect()
+    step_call.forget_retired()
+    assert not tokens & set(step_call._steps)
 
 
 def test_a_failure_surfaces_at_synchronise(device, stream, no_kernels, monkeypatch):

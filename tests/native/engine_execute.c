@@ -142,6 +142,35 @@ static void calls_run_on_the_worker_and_may_fail(void) {
   tear_down(&s);
 }
 
+/* What a call's token stands for is needed as long as anything can run the plan. */
+static void tokens_retire_with_the_last_user_of_their_plan(void) {
+  struct setup s = set_up(0, 0, 1000);
+  aclpy_step_desc steps[2] = {{.call = call_run, .call_token = 5, .n_operands = 2, .operands = {{0, 0}, {1, 0}}},
+                              {.call = call_run, .call_token = 6, .n_operands = 2, .operands = {{0, 0}, {1, 0}}}};
+  aclpy_plan_desc desc = {.op = op_id, .n_slots = 2, .slots = two_slots, .n_steps = 2, .steps = steps};
+  aclpy_handle plan = 0, tensors[2] = {s.in, s.out}, executor = 0;
+  uint64_t token = 0;
+  for (aclpy_retired *old = aclpy_retired_take(); old != NULL;) old = aclpy_retired_next(old, &token);
+  CHECK_EQUAL(token, 0);
+  CHECK_EQUAL(aclpy_plan_create(&desc, &plan), 0);
+  CHECK_EQUAL(aclpy_executor_create(plan, tensors, 2, &executor), 0);
+  CHECK_EQUAL(aclpy_plan_release(plan), 0);
+  CHECK(aclpy_retired_take() == NULL);
+  CHECK_EQUAL(aclpy_execute(op_id, 0, 0, executor, s.stream), 0);
+  CHECK_EQUAL(aclpy_stream_synchronize(0, s.stream), 0);
+  CHECK_EQUAL(aclpy_stream_destroy(0, s.stream), 0); /* and its worker, which has dropped the task then */
+  aclpy_retired *plans = aclpy_retired_take();
+  CHECK(plans != NULL);
+  plans = aclpy_retired_next(plans, &token);
+  CHECK_EQUAL(token, 5);
+  plans = aclpy_retired_next(plans, &token);
+  CHECK_EQUAL(token, 6);
+  CHECK(aclpy_retired_next(plans, &token) == NULL);
+  CHECK_EQUAL(token, 0);
+  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &s.stream), 0);
+  tear_down(&s);
+}
+
 static void empty_plans_launch_nothing(void) {
   struct setup s = set_up(0, 0, 1000);
   aclpy_slot_desc unused[2] = {{"self", 0, 0, ACLPY_SLOT_UNUSED, NULL}, {"out", 0, 0, ACLPY_SLOT_UNUSED, NULL}};
@@ -395,6 +424,7 @@ int main(int argc, char **argv) {
   RUN(nothing_runs_inline_behind_a_parked_task);
   RUN(memory_and_objects_may_go_while_queued);
   RUN(calls_run_on_the_worker_and_may_fail);
+  RUN(tokens_retire_with_the_last_user_of_their_plan);
   RUN(empty_plans_launch_nothing);
   RUN(first_runs_capture_marked_slots_only);
   RUN(repeatable_runs_read_every_address);

@@ -7,7 +7,7 @@ import pytest
 
 import aclnn_py as acl
 from aclnn_native import ffi, lib
-from aclnn_runtime.step_call import register_step, release_step
+from aclnn_runtime.step_call import find_step, forget_retired, register_step, release_step
 
 
 def run(device, token, operands):
@@ -37,28 +37,28 @@ def run(device, token, operands):
 
 def test_a_step_gets_its_addresses(device):
     seen = []
-    token = register_step(seen.append, 3)
+    token = register_step((seen.append, 3))
     workspace = run(device, token, 3)
     assert seen == [(workspace, workspace + 8, workspace + 16)]
-    release_step(token)
-    release_step(token)
+    forget_retired()
+    with pytest.raises(KeyError):
+        find_step(token)
 
 
 def test_a_failed_step_fails_the_task_with_its_cause(device):
     def broken(_):
         raise ValueError("as intended")
 
-    token = register_step(broken, 1)
+    token = register_step((broken, 1))
     with pytest.raises(acl.AclError) as caught:
         run(device, token, 1)
     assert caught.value.status == 507000
     assert caught.value.operator == "aclnnTest"
     assert isinstance(caught.value.__cause__, ValueError)
-    release_step(token)
 
 
 def test_a_released_step_never_counts_as_done(device):
-    token = register_step(print, 1)
+    token = register_step((print, 1))
     release_step(token)
     with pytest.raises(acl.AclError) as caught:
         run(device, token, 1)
