@@ -41,8 +41,17 @@ def on_gpu(array: object) -> bool:
 
 def to_host(array: object) -> np.ndarray[Any, Any]:
     """A host copy of another library's array, after the work queued on it."""
-    found: np.ndarray[Any, Any] = find_cupy().asarray(array).get()
+    found: np.ndarray[Any, Any] = _known(find_cupy(), array).get()
     return found
+
+
+def _known(cupy: Any, array: Any) -> Any:
+    """CuPy's view of a GPU array, by DLPack where it has that.
+
+    PyTorch's array interface names no stream, and has no bfloat16.
+    """
+    foreign = hasattr(array, "__dlpack__") and not isinstance(array, cupy.ndarray)
+    return cupy.asarray(array) if on_gpu(array) and not foreign else cupy.from_dlpack(array)
 
 
 def device_of(tensor: Tensor) -> int:
@@ -191,13 +200,13 @@ def borrow(context: int, index: int, array: Any) -> tuple[TensorDesc, int, objec
     cupy = find_cupy()
     try:
         with OnDevice(index):  # whose current stream the array's owner orders its work before
-            known = cupy.asarray(array) if on_gpu(array) else cupy.from_dlpack(array)
+            known = _known(cupy, array)
+            row = as_dtype(known.dtype)
             cupy.cuda.get_current_stream().synchronize()
-    except (TypeError, ValueError, AttributeError, BufferError) as error:
+    except (TypeError, ValueError, AttributeError, BufferError, KeyError) as error:
         raise _refusal(f"{type(array).__name__}: {error}", "an array on a GPU") from error
     if int(known.device.id) != index:
         raise _refusal(f"an array on cuda:{known.device.id}", f"an array on cuda:{index}")
-    row = as_dtype(known.dtype)
     strides = tuple(step // row.itemsize for step in known.strides)
     spans = [step * (size - 1) for step, size in zip(strides, known.shape, strict=True)]
     empty = 0 in known.shape

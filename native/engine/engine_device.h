@@ -16,7 +16,13 @@ enum {
 };
 
 /* What a replay does with the device's recording of a stretch of captured tasks. */
-enum { ACLPY_GRAPH_LAUNCH = 0, ACLPY_GRAPH_BEGIN = 1, ACLPY_GRAPH_END = 2, ACLPY_GRAPH_FORGET = 3 };
+enum {
+  ACLPY_GRAPH_LAUNCH = 0,
+  ACLPY_GRAPH_BEGIN = 1,
+  ACLPY_GRAPH_END = 2,
+  ACLPY_GRAPH_FORGET = 3,
+  ACLPY_GRAPH_DROP = 4 /* in the place of END: the recording is not whole */
+};
 
 /* `device` counts from 0; `stream` is the engine's number of the stream, 0: at once, done when the call returns. */
 typedef struct aclpy_device_table {

@@ -55,7 +55,7 @@ enum eng_launch { ENG_LAUNCH_NONE, ENG_LAUNCHED, ENG_LAUNCH_FAILED };
 
 /* Moving and setting bytes as part of a task. False: it is all the host's memory. */
 /* Whether it is one that the device does by itself, so that it can be recorded. */
-bool eng_foreign_launches(const struct eng_task *task);
+bool eng_foreign_launches(const struct eng_stream *stream, const struct eng_task *task);
 bool eng_foreign_moves(struct eng_stream *stream, struct eng_task *task, int32_t *status);
 /* Under the stream's lock: whether the task may go to the device now. */
 bool eng_foreign_may_launch(const struct eng_stream *stream, const struct eng_task *task);
@@ -75,7 +75,7 @@ enum { ENG_STRETCH_BITS = 24 };
 
 /* Whether the device has put its recording of a stretch into the stream; else *record says whether to record now. */
 bool eng_foreign_replay(struct eng_stream *stream, uint64_t key, bool *record);
-bool eng_foreign_replayed(struct eng_stream *stream, uint64_t key);
+bool eng_foreign_replayed(struct eng_stream *stream, uint64_t key, bool whole);
 void eng_foreign_forget_graph(int32_t device, uint64_t key);
 
 /* ---- markers ---- */

@@ -20,13 +20,24 @@
 
 /* ---- what a task asks of the device ---- */
 
-static const struct eng_memory *foreign_end_(struct eng_task *task) {
-  const eng_hold *holds = eng_task_holds(task);
+/* Memory of a foreign device among what a copy or fill touches: of the stream's own device, where some is. */
+static const struct eng_memory *foreign_end_(const struct eng_stream *stream, const struct eng_task *task) {
+  const struct eng_memory *found = NULL;
+  const eng_hold *holds = eng_task_holds((struct eng_task *)(uintptr_t)task); /* they are only read */
   for (uint32_t i = 0; i < task->n_holds; i++) {
     const struct eng_memory *memory = eng_hold_memory(holds[i]);
-    if (eng_memory_foreign(memory)) return memory;
+    if (!eng_memory_foreign(memory)) continue;
+    if (memory->device == stream->device) return memory;
+    if (found == NULL) found = memory;
   }
-  return NULL;
+  return found;
+}
+
+/* Whether it goes into the stream's own queue; what touches host memory only, or other devices', is the host's to
+ * start. */
+static bool in_queue_(const struct eng_stream *stream, const struct eng_task *task) {
+  const struct eng_memory *end = foreign_end_(stream, task);
+  return end != NULL && end->device == stream->device;
 }
 
 struct queue_ {
@@ -58,7 +69,7 @@ static int32_t fill_pattern_(struct eng_stream *stream, const struct eng_memory 
 }
 
 bool eng_foreign_moves(struct eng_stream *stream, struct eng_task *task, int32_t *status) {
-  const struct eng_memory *end = foreign_end_(task);
+  const struct eng_memory *end = foreign_end_(stream, task);
   if (end == NULL) return false;
   struct queue_ to = {.device = eng_foreign_index(end->device)};
   if (stream->foreign && stream->device == end->device) to.stream = stream->id;
@@ -76,7 +87,7 @@ bool eng_foreign_moves(struct eng_stream *stream, struct eng_task *task, int32_t
 }
 
 /* Whether the device can do it without the host. */
-static bool launchable_(const struct eng_task *task) {
+static bool launchable_(const struct eng_stream *stream, const struct eng_task *task) {
   if (task->kind == ENG_TASK_RECORD) return task->work == ENG_MARK_EVENT && task->u.mark.marker != NULL;
   if (task->kind == ENG_TASK_WAIT) {
     return task->work == ENG_MARK_EVENT &&
@@ -87,9 +98,9 @@ static bool launchable_(const struct eng_task *task) {
       return (task->u.plan.plan->flags & ACLPY_PLAN_FOREIGN) != 0;
     case ENG_WORK_COPY:
     case ENG_WORK_SET:
-      return true;
+      return in_queue_(stream, task);
     case ENG_WORK_TRANSFER:
-      return task->u.transfer->form != ENG_TRANSFER_D32;
+      return task->u.transfer->form != ENG_TRANSFER_D32 && in_queue_(stream, task);
     case ENG_WORK_FOREIGN:
     case ENG_WORK_POST:
     case ENG_WORK_REPLAY:
@@ -99,12 +110,14 @@ static bool launchable_(const struct eng_task *task) {
   }
 }
 
-bool eng_foreign_launches(const struct eng_task *task) { return task->kind == ENG_TASK_RUN && launchable_(task); }
+bool eng_foreign_launches(const struct eng_stream *stream, const struct eng_task *task) {
+  return task->kind == ENG_TASK_RUN && launchable_(stream, task);
+}
 
 bool eng_foreign_may_launch(const struct eng_stream *stream, const struct eng_task *task) {
   return !stream->inline_busy && atomic_load(&stream->backlog) == 0 &&
          atomic_load_explicit(&eng_settings.inline_runs, memory_order_relaxed) &&
-         atomic_load(&eng_foreign_devices) != 0 && launchable_(task);
+         atomic_load(&eng_foreign_devices) != 0 && launchable_(stream, task);
 }
 
 /* ---- events ---- */
@@ -267,14 +280,16 @@ static int32_t graph_(struct eng_stream *stream, uint64_t key, int32_t act, int3
 bool eng_foreign_replay(struct eng_stream *stream, uint64_t key, bool *record) {
   int32_t done, begun;
   bool good = graph_(stream, key, ACLPY_GRAPH_LAUNCH, &done) == ACLPY_ACL_SUCCESS;
-  *record = good && done == GRAPH_RECORD && graph_(stream, key, ACLPY_GRAPH_BEGIN, &begun) == ACLPY_ACL_SUCCESS &&
-            begun == GRAPH_DONE;
+  /* What the owner of a shared stream puts there meanwhile would be recorded, too. */
+  *record = good && done == GRAPH_RECORD && !atomic_load(&stream->exposed) &&
+            graph_(stream, key, ACLPY_GRAPH_BEGIN, &begun) == ACLPY_ACL_SUCCESS && begun == GRAPH_DONE;
   return good && done == GRAPH_DONE;
 }
 
-bool eng_foreign_replayed(struct eng_stream *stream, uint64_t key) {
+bool eng_foreign_replayed(struct eng_stream *stream, uint64_t key, bool whole) {
   int32_t done;
-  return graph_(stream, key, ACLPY_GRAPH_END, &done) == ACLPY_ACL_SUCCESS && done == GRAPH_DONE;
+  return graph_(stream, key, whole ? ACLPY_GRAPH_END : ACLPY_GRAPH_DROP, &done) == ACLPY_ACL_SUCCESS &&
+         done == GRAPH_DONE;
 }
 
 void eng_foreign_forget_graph(int32_t device, uint64_t key) {

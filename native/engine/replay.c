@@ -106,25 +106,22 @@ static struct eng_replay *new_(struct eng_graph *graph, struct eng_stream *targe
 
 /* ---- running a stretch of captured tasks ---- */
 
-static void run_node_(struct eng_replay *replay, struct eng_stream *stream, struct eng_node *node) {
-  struct eng_graph *graph = replay->graph;
+static int32_t run_node_(struct eng_graph *graph, struct eng_stream *stream, struct eng_node *node) {
   struct eng_task copy, *task = &node->task;
   if (node->group != 0 && eng_task_lendable(task)) { /* an update may exchange it meanwhile */
     pthread_mutex_lock(&graph->lock);
     bool good = eng_task_copy(&node->task, &copy);
     pthread_mutex_unlock(&graph->lock);
-    if (!good) {
-      eng_stream_fail(replay->target, &node->task, eng_fail_memory(function_, "a captured task"));
-      return;
-    }
+    if (!good) return eng_fail_memory(function_, "a captured task");
     task = &copy;
   }
   int32_t status = ACLPY_ACL_SUCCESS;
-  if (stream->foreign && !eng_foreign_launches(task)) status = eng_foreign_settle(stream); /* the host comes after it */
+  if (stream->foreign && !eng_foreign_launches(stream, task)) {
+    status = eng_foreign_settle(stream); /* the host comes after it */
+  }
   int32_t second = eng_task_run(stream, task);
-  if (status == ACLPY_ACL_SUCCESS) status = second;
-  if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(replay->target, task, status);
   if (task == &copy) eng_task_drop(task);
+  return status == ACLPY_ACL_SUCCESS ? second : status;
 }
 
 static void tell_abort_(struct eng_replay *replay) {
@@ -149,16 +146,27 @@ static int32_t run_nodes_(struct eng_replay *replay, struct eng_stream *stream, 
     if (eng_stopping()) return eng_fail_stopped(function_);
     if (eng_replay_aborted(replay)) break;
     if (eng_stream_interrupted(stream)) break;
-    run_node_(replay, stream, &replay->graph->nodes[i]);
+    struct eng_node *node = &replay->graph->nodes[i];
+    int32_t status = run_node_(replay->graph, stream, node);
+    if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(replay->target, &node->task, status);
   }
   return ACLPY_ACL_SUCCESS; /* failures have been told one by one */
+}
+
+/* Runs them on a queue that records: nothing is done yet, so what fails is told by the run that follows. */
+static bool record_nodes_(struct eng_replay *replay, struct eng_stream *stream, uint32_t first, uint32_t end) {
+  for (uint32_t i = first; i < end; i++) {
+    if (eng_stopping() || eng_replay_aborted(replay) || eng_stream_interrupted(stream)) return false;
+    if (run_node_(replay->graph, stream, &replay->graph->nodes[i]) != ACLPY_ACL_SUCCESS) return false;
+  }
+  return true;
 }
 
 /* Whether a foreign device can keep a recording of the stretch and replay it by itself. */
 static bool recordable_(const struct eng_graph *graph, const struct eng_stream *stream, uint32_t first, uint32_t end) {
   if (!stream->foreign || first == end || first >> ENG_STRETCH_BITS != 0) return false;
   for (uint32_t i = first; i < end; i++) {
-    if (graph->nodes[i].group != 0 || !eng_foreign_launches(&graph->nodes[i].task)) return false;
+    if (graph->nodes[i].group != 0 || !eng_foreign_launches(stream, &graph->nodes[i].task)) return false;
   }
   return true;
 }
@@ -169,9 +177,10 @@ int32_t eng_replay_run(struct eng_replay *replay, struct eng_stream *stream, uin
   if (recordable_(replay->graph, stream, first, end) && eng_foreign_replay(stream, key, &record)) {
     return ACLPY_ACL_SUCCESS;
   }
-  int32_t status = run_nodes_(replay, stream, first, end);
-  if (!record || eng_foreign_replayed(stream, key)) return status;
-  return run_nodes_(replay, stream, first, end); /* it could not be recorded, and has not run yet */
+  if (record && eng_foreign_replayed(stream, key, record_nodes_(replay, stream, first, end))) {
+    return ACLPY_ACL_SUCCESS;
+  }
+  return run_nodes_(replay, stream, first, end); /* where it could not be recorded it has not run yet */
 }
 
 /* ---- queueing ---- */

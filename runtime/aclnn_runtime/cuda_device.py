@@ -261,6 +261,8 @@ def _graph(device: int, stream: int, key: int, act: int, done: Any) -> None:
         done[0] = cuda_graphs.launch(queue, key)
     elif act == lib.ACLPY_GRAPH_BEGIN:
         done[0] = cuda_graphs.begin(queue)
+    elif act == lib.ACLPY_GRAPH_DROP:
+        done[0] = cuda_graphs.drop(queue, key)
     else:
         done[0] = cuda_graphs.end(queue, key)
 

@@ -14,7 +14,7 @@ from aclnn_runtime.cuda_queues import OnDevice
 if TYPE_CHECKING:
     from aclnn_runtime.cuda_queues import Queue
 
-__all__ = ["ABSENT", "DONE", "RECORD", "begin", "end", "forget", "launch"]
+__all__ = ["ABSENT", "DONE", "RECORD", "begin", "drop", "end", "forget", "launch"]
 
 ABSENT: Final = 0
 DONE: Final = 1
@@ -89,6 +89,21 @@ def end(queue: Queue, key: int) -> int:
             return ABSENT
         calls.graphLaunch(recording.graph, queue.ptr)
     return DONE
+
+
+def drop(queue: Queue, key: int) -> int:
+    """End a recording that is not whole, and keep nothing of it; a later replay records afresh."""
+    scratch, queue.recording = queue.recording or [], None
+    _recordings[queue.device, key] = None
+    with OnDevice(queue.device) as calls:
+        try:
+            graph = calls.streamEndCapture(queue.ptr)
+            if graph:
+                calls.graphDestroy(graph)
+        finally:
+            for address in scratch:
+                calls.free(address)
+    return ABSENT
 
 
 def _instantiated(calls: Any, queue: Queue, scratch: list[int]) -> _Recording | bool:

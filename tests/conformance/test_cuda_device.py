@@ -15,6 +15,7 @@ import pytest
 import aclnn_py as acl
 from aclnn_py import twophase
 from aclnn_py.backends import CudaBackend, cuda_programs
+from aclnn_py.core.cuda_arrays import put
 from aclnn_py.plan.steps import Operand, Step
 from support import cuda_twin, fake_gpu, oracle
 from support.fake_gpu import VALUES, run_softmax, softmax
@@ -285,6 +286,60 @@ def test_a_recording_that_fails_gives_its_scratch_back(cupy, gpu, queue):
         queue.synchronize()
     assert cupy.cuda.runtime.memGetInfo()[0] == before
     call.assert_right()
+
+
+def test_a_recording_that_is_not_whole_is_dropped(cupy, gpu, queue):
+    """No scratch for one kernel of it: nothing has failed, for nothing has run yet."""
+    call = Call(gpu, "Softmax", (1, 40000))
+    executor = call.plan()
+    with queue.capture() as captured:
+        call.run(queue, executor)
+    captured.graph.replay(queue)
+    queue.synchronize()
+    cupy.cuda.runtime.fail_next["malloc"] = 2
+    for done in range(3):
+        put(call.out, 0, np.full((1, 40000), 9, np.float32))
+        captured.graph.replay(queue)
+        queue.synchronize()
+        call.assert_right()
+        assert fake_gpu.names(cupy).count("graphLaunch") == done
+
+
+def test_host_memory_is_filled_in_order_and_in_every_replay(cupy, gpu, queue):
+    x, out = gpu.tensor(VALUES), gpu.empty(VALUES.shape)
+    with acl_current(gpu):
+        pinned = acl.aclrtMallocHost(48)
+        host = np.asarray(pinned).view(np.uint8)
+        hold = fake_gpu.Hold(cupy, queue)
+        acl.aclrtMemcpyAsync(pinned, 48, x.data_ptr, 48, acl.ACL_MEMCPY_DEVICE_TO_HOST, queue)
+        acl.aclrtMemsetAsync(pinned, 48, 7, 48, queue)
+        hold.let_go()
+        queue.synchronize()
+        assert np.all(host == 7)
+        size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+        with queue.capture() as captured:
+            acl.aclrtMemsetAsync(pinned, 48, 7, 48, queue)
+            acl.aclnnSoftmax(None, size, executor, queue)
+        for _ in range(4):
+            host[:] = 1
+            captured.graph.replay(queue)
+            queue.synchronize()
+            assert np.all(host == 7)
+        acl.aclrtFreeHost(pinned)
+
+
+def test_a_shared_stream_is_not_recorded(cupy, gpu, queue):
+    """Its owner's work would be in the recording, too."""
+    x, out = gpu.tensor(VALUES), gpu.empty(VALUES.shape)
+    size, executor = acl.aclnnSoftmaxGetWorkspaceSize(x, -1, out)
+    with queue.capture() as captured:
+        acl.aclnnSoftmax(None, size, executor, queue)
+    assert queue.__cuda_stream__()
+    for _ in range(3):
+        captured.graph.replay(queue)
+        queue.synchronize()
+    assert "streamBeginCapture" not in fake_gpu.names(cupy)
+    np.testing.assert_allclose(out.numpy(), softmax(VALUES), rtol=1e-6)
 
 
 # ---- streams of others --------------------------------------------------------------------------

@@ -328,3 +328,38 @@ def test_the_sample_of_streams():
     assert done.returncode == 0, done.stderr
     assert "gradient on Device('cuda:0')" in done.stdout
     assert "shared with CuPy" in done.stdout
+
+
+def test_dlpack_is_asked_before_the_array_interface(cupy, gpu):
+    """PyTorch's interface names no stream, and calls bfloat16 two bytes of something."""
+
+    class Both:
+        __cuda_array_interface__: object = {"typestr": "<V2", "shape": (4, 6), "version": 2}
+
+        def __init__(self, array):
+            self._array = array
+
+        def __dlpack_device__(self):
+            return self._array.__dlpack_device__()
+
+        def __dlpack__(self, **options):
+            return self._array.__dlpack__(**options)
+
+    given = gpu.tensor(VALUES)
+    assert gpu.from_dlpack(Both(given)).data_ptr == given.data_ptr
+    np.testing.assert_array_equal(gpu.tensor(Both(given)).numpy(), VALUES)
+
+
+def test_a_dtype_that_nobody_knows_is_refused(cupy, gpu):
+    class Odd:
+        __cuda_array_interface__: object = {
+            "typestr": "<V2",
+            "shape": (2,),
+            "strides": None,
+            "data": (gpu.tensor(VALUES).data_ptr, False),
+            "version": 2,
+        }
+
+    with pytest.raises(acl.AclError) as caught:
+        gpu.from_dlpack(Odd())
+    assert caught.value.status == 107000
