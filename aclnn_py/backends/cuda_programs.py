@@ -71,7 +71,8 @@ def _content() -> bytes:
 
 def _cached(key: bytes) -> Path:
     """The file of a machine program, in the folder that CuPy has for its own."""
-    place = os.environ.get("CUPY_CACHE_DIR") or Path.home() / ".cupy" / "kernel_cache"
+    # Not Path.home(), which raises for a user without a home.
+    place = os.environ.get("CUPY_CACHE_DIR") or os.path.expanduser("~/.cupy/kernel_cache")  # noqa: PTH111
     return Path(place) / f"aclnn_py_{hashlib.sha256(key).hexdigest()}.cubin"
 
 

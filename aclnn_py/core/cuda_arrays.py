@@ -240,10 +240,10 @@ def _make_known(context: int, address: int, nbytes: int, owner: object) -> _Loan
     lib.aclpy_memory_query(address, info)
     if info.kind and address + nbytes <= info.base + info.size:
         return _loans.get((int(info.base), int(info.identity)))
-    lend(address, owner)
+    before = lend(address, owner)
     status = lib.aclpy_memory_borrow(context, address, nbytes)
     if status:
-        take_back(address)
+        take_back(address, before)
         raise_last(status)
     lib.aclpy_memory_query(address, info)
     loan = _loans[address, int(info.identity)] = _Loan(address, int(info.identity))

@@ -6,6 +6,8 @@
  */
 #include "foreign.h"
 
+#include <stdlib.h>
+
 #include "aclpy_status.h"
 #include "bench.h"
 #include "failure.h"
@@ -122,18 +124,17 @@ bool eng_foreign_may_launch(const struct eng_stream *stream, const struct eng_ta
 
 /* ---- events ---- */
 
-enum { SPARE_EVENTS = 64 };
-static struct {
+static struct spare_ {
   int32_t device;
   uint64_t event;
-} spare_[SPARE_EVENTS];
-static int n_spare_;
+} *spare_;
+static size_t n_spare_, spare_places_;
 static pthread_mutex_t spare_lock_ = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t take_event_(int32_t device) {
   uint64_t event = 0;
   pthread_mutex_lock(&spare_lock_);
-  for (int i = 0; i < n_spare_ && event == 0; i++) {
+  for (size_t i = 0; i < n_spare_ && event == 0; i++) {
     if (spare_[i].device != device) continue;
     event = spare_[i].event;
     spare_[i] = spare_[--n_spare_];
@@ -148,10 +149,21 @@ void eng_foreign_forget_events(void) {
   pthread_mutex_unlock(&spare_lock_);
 }
 
-/* What does not fit is left to the device's end: the table makes few. */
+/* A place for one more; under the lock. */
+static bool room_for_spare_(void) {
+  if (n_spare_ < spare_places_) return true;
+  size_t places = spare_places_ == 0 ? 64 : 2 * spare_places_;
+  struct spare_ *grown = realloc(spare_, places * sizeof(*grown));
+  if (grown == NULL) return false;
+  spare_ = grown;
+  spare_places_ = places;
+  return true;
+}
+
+/* All are kept for the next: as many as ever lived at once. Without memory one is left to the device's end. */
 void eng_foreign_event_end(struct eng_marker *marker) {
   pthread_mutex_lock(&spare_lock_);
-  if (n_spare_ < SPARE_EVENTS && atomic_load(&eng_foreign_devices) != 0) {
+  if (atomic_load(&eng_foreign_devices) != 0 && room_for_spare_()) {
     spare_[n_spare_].device = marker->device;
     spare_[n_spare_++].event = atomic_load(&marker->device_event);
   }

@@ -88,6 +88,11 @@ void eng_memory_dispose(void *object) {
 }
 
 static int32_t alloc_on_(const struct form_ *form, size_t size, size_t reserved, int32_t device, uintptr_t *address) {
+  if (eng_device_foreign(device) && form->managed) {
+    return aclpy_fail(ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, form->function, "", "an emulated device",
+                      "allocate with aclrtMalloc and aclrtMallocHost, and copy",
+                      "a GPU, whose memory the host must not touch");
+  }
   if (eng_device_foreign(device)) aclpy_error_clear();
   struct eng_memory *memory = eng_memory_new(&(struct eng_memory){
       .kind = form->kind, .device = device, .size = size, .reserved = reserved, .managed = form->managed});

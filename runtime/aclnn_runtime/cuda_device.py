@@ -35,7 +35,7 @@ _FAILED: Final = 507899
 _PORTABLE: Final = 1  # pinned for every device
 _ANY_DIRECTION: Final = 4  # cudaMemcpyDefault: the addresses tell
 _BORROWED: Final = 2
-_INSTALL: Final = "pip install 'cupy-cuda12x>=14', or cupy-cuda13x for a driver of CUDA 13"
+_INSTALL: Final = "pip install 'cupy-cuda12x[ctk]>=14', or cupy-cuda13x[ctk] for a driver of CUDA 13"
 
 #: Owners of memory that another library lends, by address.
 _lent: dict[int, object] = {}
@@ -121,8 +121,9 @@ def load() -> int:
         table = ffi.new("aclpy_device_table *")
         table.devices = count
         for device in range(count):
-            with OnDevice(device) as calls:
-                table.memory_bytes[device] = int(calls.memGetInfo()[1])
+            # Asking for what is free would make a context on every GPU, also on one in others' use.
+            facts = find_cupy().cuda.runtime.getDeviceProperties(device)
+            table.memory_bytes[device] = int(facts["totalGlobalMem"])
         for name in _TABLE:
             setattr(table, name, getattr(lib, f"aclpy_py_device_{name}"))
         return int(lib.aclpy_device_table_install(table))
@@ -155,14 +156,25 @@ def describe_devices() -> list[str]:
     return lines
 
 
-def lend(address: int, owner: object) -> None:
-    """Keep `owner` for as long as the engine knows the memory that it lends."""
+def lend(address: int, owner: object) -> object:
+    """Keep `owner` for as long as the engine knows the memory that it lends.
+
+    Returns
+    -------
+    object
+        Whom it had as the owner until now, for `take_back`; None for nobody.
+    """
+    before = _lent.get(address)
     _lent[address] = owner
+    return before
 
 
-def take_back(address: int) -> None:
-    """Let go of the owner of memory that is lent no more."""
-    _lent.pop(address, None)
+def take_back(address: int, before: object) -> None:
+    """Let go of the owner of memory that is lent no more; `before` owns it again."""
+    if before is None:
+        _lent.pop(address, None)
+    else:
+        _lent[address] = before
 
 
 # ---- the table ----------------------------------------------------------------------------------
@@ -177,7 +189,7 @@ def _alloc(device: int, size: int, host: int, address: Any) -> None:
 @told("aclrtFree")
 def _release(device: int, address: int, host: int) -> None:
     if host == _BORROWED:
-        take_back(address)
+        take_back(address, None)
         return
     with OnDevice(device) as calls:
         if host:

@@ -79,8 +79,8 @@ class Stream(HandleNoun, calls.Stream):
 
         Notes
         -----
-        While a host function or a wait for an emulated device is queued, later work of this
-        stream is not in the CUDA stream yet: synchronise before others go on there.
+        While a host function, a replayed graph or a wait for an emulated device is queued, it and
+        later work are not in the CUDA stream yet: synchronise before others go on there.
         """
         from aclnn_runtime.cuda_streams import adopt  # noqa: PLC0415  # only for CUDA
 

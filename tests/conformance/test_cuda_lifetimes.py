@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from contextlib import suppress
 
@@ -171,3 +172,23 @@ def test_nothing_is_left_open(cupy):
     runtime = cupy.cuda.runtime
     assert fake_gpu.names(cupy).count("malloc") == fake_gpu.names(cupy).count("free")
     assert runtime.memory_bytes == runtime.memGetInfo()[0]
+
+
+def test_events_are_used_again(cupy, gpu, queue):
+    """However many live at once."""
+    for _ in range(3):
+        events = [queue.record() for _ in range(200)]
+        queue.synchronize()
+        del events
+        gc.collect()
+    # A task may hold its event a little longer than the wait for it.
+    assert fake_gpu.names(cupy).count("eventCreateWithFlags") < 300
+
+
+def test_managed_memory_is_refused(gpu):
+    """The host would touch it, and it is the GPU's alone."""
+    acl.aclrtSetDevice(gpu._number)
+    with pytest.raises(acl.AclError) as caught:
+        acl.aclrtMemAllocManaged(64)
+    acl.aclrtResetDevice(gpu._number)
+    assert caught.value.status == 207000

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import aclnn_py as acl
+from aclnn_runtime import cuda_device
 from support import cuda_twin, fake_gpu
 from support.sources import ROOT
 
@@ -363,3 +364,14 @@ def test_a_dtype_that_nobody_knows_is_refused(cupy, gpu):
     with pytest.raises(acl.AclError) as caught:
         gpu.from_dlpack(Odd())
     assert caught.value.status == 107000
+
+
+def test_a_refused_loan_leaves_the_one_before(cupy, gpu):
+    """A larger view at the same address: the engine knows the smaller one, with its owner."""
+    given = cupy.asarray(np.ones((4, 8), np.float32))
+    first = gpu.from_dlpack(given[:2])
+    owner = cuda_device._lent[first.data_ptr]
+    with pytest.raises(acl.AclError) as caught:
+        gpu.from_dlpack(given)
+    assert caught.value.status == 107000
+    assert cuda_device._lent[first.data_ptr] is owner

@@ -41,7 +41,7 @@ NO_CUPY = """
 def test_without_cupy_it_says_what_to_install():
     text = said(NO_CUPY)
     assert text.startswith("507033")
-    assert "pip install 'cupy-cuda12x>=14'" in text
+    assert "pip install 'cupy-cuda12x[ctk]>=14'" in text
     assert "CuPy 14 or later" in text
 
 
