@@ -106,13 +106,19 @@ static struct eng_replay *new_(struct eng_graph *graph, struct eng_stream *targe
 
 /* ---- running a stretch of captured tasks ---- */
 
-static int32_t run_node_(struct eng_graph *graph, struct eng_stream *stream, struct eng_node *node) {
+/* Whether it went well; what did not is told, or, where the queue records, left to the run that follows. */
+static bool run_node_(struct eng_replay *replay, struct eng_stream *stream, struct eng_node *node, bool tell) {
+  struct eng_graph *graph = replay->graph;
   struct eng_task copy, *task = &node->task;
   if (node->group != 0 && eng_task_lendable(task)) { /* an update may exchange it meanwhile */
     pthread_mutex_lock(&graph->lock);
     bool good = eng_task_copy(&node->task, &copy);
     pthread_mutex_unlock(&graph->lock);
-    if (!good) return eng_fail_memory(function_, "a captured task");
+    if (!good) {
+      int32_t lacking = eng_fail_memory(function_, "a captured task");
+      if (tell) eng_stream_fail(replay->target, &node->task, lacking);
+      return false;
+    }
     task = &copy;
   }
   int32_t status = ACLPY_ACL_SUCCESS;
@@ -120,8 +126,10 @@ static int32_t run_node_(struct eng_graph *graph, struct eng_stream *stream, str
     status = eng_foreign_settle(stream); /* the host comes after it */
   }
   int32_t second = eng_task_run(stream, task);
+  if (status == ACLPY_ACL_SUCCESS) status = second;
+  if (tell && status != ACLPY_ACL_SUCCESS) eng_stream_fail(replay->target, task, status);
   if (task == &copy) eng_task_drop(task);
-  return status == ACLPY_ACL_SUCCESS ? second : status;
+  return status == ACLPY_ACL_SUCCESS;
 }
 
 static void tell_abort_(struct eng_replay *replay) {
@@ -146,18 +154,16 @@ static int32_t run_nodes_(struct eng_replay *replay, struct eng_stream *stream, 
     if (eng_stopping()) return eng_fail_stopped(function_);
     if (eng_replay_aborted(replay)) break;
     if (eng_stream_interrupted(stream)) break;
-    struct eng_node *node = &replay->graph->nodes[i];
-    int32_t status = run_node_(replay->graph, stream, node);
-    if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(replay->target, &node->task, status);
+    (void)run_node_(replay, stream, &replay->graph->nodes[i], true);
   }
   return ACLPY_ACL_SUCCESS; /* failures have been told one by one */
 }
 
-/* Runs them on a queue that records: nothing is done yet, so what fails is told by the run that follows. */
+/* Runs them on a queue that records; whether the recording is whole. */
 static bool record_nodes_(struct eng_replay *replay, struct eng_stream *stream, uint32_t first, uint32_t end) {
   for (uint32_t i = first; i < end; i++) {
     if (eng_stopping() || eng_replay_aborted(replay) || eng_stream_interrupted(stream)) return false;
-    if (run_node_(replay->graph, stream, &replay->graph->nodes[i]) != ACLPY_ACL_SUCCESS) return false;
+    if (!run_node_(replay, stream, &replay->graph->nodes[i], false)) return false;
   }
   return true;
 }
