@@ -35,7 +35,9 @@ _FAILED: Final = 507899
 _PORTABLE: Final = 1  # pinned for every device
 _ANY_DIRECTION: Final = 4  # cudaMemcpyDefault: the addresses tell
 _BORROWED: Final = 2
-_INSTALL: Final = "pip install 'cupy-cuda12x[ctk]>=14', or cupy-cuda13x[ctk] for a driver of CUDA 13"
+_INSTALL: Final = (
+    "pip install 'cupy-cuda12x[ctk]>=14', or cupy-cuda13x[ctk] for a driver of CUDA 13"
+)
 
 #: Owners of memory that another library lends, by address.
 _lent: dict[int, object] = {}
