@@ -71,6 +71,7 @@ def main() -> int:
         except BuildError as error:
             print(f"benchmarks: {error}", file=sys.stderr)
             return 1
+        cells = [cell for cell in cells if cell.threads <= bench.threads]
         try:
             results = _run(bench, cells, options.only, options.match)
         finally:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from benchmarks.torch_peer import TorchPeer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["of_every_isa", "run"]
+__all__ = ["larger_error", "of_every_isa", "run"]
 
 _DTYPES = {
     "float32": np.dtype(np.float32),
@@ -79,6 +80,11 @@ def of_every_isa() -> dict[str, Any]:
     return found
 
 
+def larger_error(one: float, other: float) -> float:
+    """The larger of two errors; NaN, which max() may lose, is the largest."""
+    return math.inf if math.isnan(one) or math.isnan(other) else max(one, other)
+
+
 def _case(
     peer: TorchPeer,
     device: acl.Device,
@@ -104,7 +110,7 @@ def _case(
             got["torch"] = peer.results(operator, direction, arrays, axis)
         for name, result in got.items():
             error = float((np.abs(result.astype(wide) - want) / scale).max())
-            worst[name] = max(worst[name], error)
+            worst[name] = larger_error(worst[name], error)
     return {
         "operator": f"{operator}_{direction}",
         "dtype": dtype,

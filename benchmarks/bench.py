@@ -127,6 +127,7 @@ class Bench:
                 "budget_s": self.budget_s,
                 "rounds": self.rounds,
                 "threads": self.threads,
+                "forced_isa": os.environ.get("ACLNN_PY_ISA", ""),
                 "isa": os.environ.get("ACLNN_PY_ISA", "") or _best_isa(),
             },
         }

@@ -11,6 +11,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 from benchmarks.report import QUIET
 
@@ -46,14 +47,26 @@ def _refusal(source: Path) -> str:
     if not all((source / name).exists() for name in _FILES):
         return "there is no complete run in out/bench; make bench"
     results = json.loads((source / "results.json").read_text(encoding="utf-8"))
-    facts = results["facts"]
-    if facts["settings"]["quick"] or results["failed"]:
-        return "the last run was a quick one, or a part of it failed"
-    if facts["machine"]["others"] is None or facts["machine"]["others"] > QUIET:
-        return "other programs were running meanwhile"
+    refusal = _unfit(results)
+    if refusal:
+        return refusal
     readme = (_ROOT / "README.md").read_text(encoding="utf-8")
     if _BEGIN not in readme or _END not in readme:
         return f"README.md has no lines {_BEGIN} and {_END}"
+    return ""
+
+
+def _unfit(results: dict[str, Any]) -> str:
+    """Why the figures of a run are not for everybody's eyes; "" where they are."""
+    facts, forced = results["facts"], results["facts"]["settings"].get("forced_isa")
+    if facts["settings"]["quick"] or results["failed"]:
+        return "the last run was a quick one, or a part of it failed"
+    if forced:
+        return f"the last run was of one instruction set, {forced}"
+    if any(verdict["met"] is None and verdict["timed"] for verdict in results["verdicts"]):
+        return "the last run has not measured every target; make bench, with all peers"
+    if facts["machine"]["others"] is None or facts["machine"]["others"] > QUIET:
+        return "other programs were running meanwhile"
     return ""
 
 

@@ -238,8 +238,8 @@ def _scaling(record: dict[str, Any]) -> list[str]:
     lines = ["## Scaling, softmax float32, C loop", ""]
     for direction, parts in record.items():
         words = (
-            f"{direction}: slowest over fastest byte beyond the caches {parts['flatness']:.2f}; "
-            f"worst odd length {parts['worst_odd']:.2f} of its power of two."
+            f"{direction}: worst odd length {parts['worst_odd']:.2f} of its power of two. Rows of "
+            "16, then one size in rows of many lengths, then odd lengths."
         )
         lines += [
             words,

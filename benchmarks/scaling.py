@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.cells import Cell
-from benchmarks.limit import cache_bytes
 from benchmarks.ours import Ours, operator_name
 from benchmarks.timing import Contestant, Timing, measure
 
@@ -41,7 +40,6 @@ def run(bench: Bench) -> dict[str, Any]:
         odd = {n: point["ns_per_byte"] for n, point in parts["odd_length"].items()}
         result[direction] = {
             **parts,
-            "flatness": _flatness(parts["rows_of_16"]),
             "worst_odd": max(odd[n] / odd[near] for n, near in _NEAREST.items()),
         }
     return result
@@ -85,9 +83,3 @@ def _point(cell: Cell, timings: dict[str, Timing], n: int) -> dict[str, Any]:
     if f"torch {n}" in timings:
         record["torch_ns"] = timings[f"torch {n}"].median
     return record
-
-
-def _flatness(points: dict[int, dict[str, Any]]) -> float:
-    """Slowest over fastest byte among the tensors that leave the caches; 0 if fewer than two do."""
-    large = [p["ns_per_byte"] for p in points.values() if p["moved_bytes"] > 1.5 * cache_bytes(4)]
-    return max(large) / min(large) if len(large) > 1 else 0.0
