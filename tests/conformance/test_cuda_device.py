@@ -7,6 +7,7 @@ run as host code; so numbers, order and addresses are real, and speed is nobody'
 
 from __future__ import annotations
 
+import importlib
 import threading
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 import aclnn_py as acl
 from aclnn_py import twophase
 from aclnn_py.backends import CudaBackend, cuda_programs
+from aclnn_py.backends.cuda_kernels import launches
 from aclnn_py.core.cuda_arrays import put
 from aclnn_py.plan.steps import Operand, Step
 from support import cuda_twin, fake_gpu, oracle
@@ -110,6 +112,31 @@ def test_programs_are_compiled_once_and_without_shortcuts(cupy, gpu, queue, monk
     run_softmax(gpu, queue, VALUES)
     queue.synchronize()
     assert len(compiled) == 2
+
+
+def test_threads_that_need_one_program_at_once_load_it_once(cupy, gpu, monkeypatch):
+    """A second one would end, and its kernels with it, while some plan still launches them."""
+    loaded, second = [], threading.Event()
+    module = importlib.import_module("cupy.cuda.function").Module
+    load = module.load
+
+    def slowly(self, code):
+        loaded.append(self)
+        if len(loaded) > 1:
+            second.set()
+        second.wait(0.3)
+        load(self, code)
+
+    monkeypatch.setattr(module, "load", slowly)
+    forget_programs()
+    plan = launches("softmax", "f32", (3, 70, 1), 4)
+    program = (0, plan.source, plan.dtype, plan.launches[0].function)
+    threads = [threading.Thread(target=cuda_programs.function, args=program) for _ in range(2)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(loaded) == 1
 
 
 def test_another_text_is_another_program(cupy, gpu, queue, monkeypatch, tmp_path):
@@ -272,13 +299,19 @@ def test_what_cannot_be_recorded_runs_all_the_same(cupy, gpu, queue):
     assert len(cupy.cuda.runtime.ran) == 4
 
 
-def test_a_recording_that_fails_gives_its_scratch_back(cupy, gpu, queue):
+def replayed_once(gpu, queue):
+    """A captured call with scratch memory, which the next replay will record."""
     call = Call(gpu, "Softmax", (1, 40000))
     executor = call.plan()
     with queue.capture() as captured:
         call.run(queue, executor)
     captured.graph.replay(queue)
     queue.synchronize()
+    return call, captured
+
+
+def test_a_recording_that_fails_gives_its_scratch_back(cupy, gpu, queue):
+    call, captured = replayed_once(gpu, queue)
     cupy.cuda.runtime.fail_next["streamEndCapture"] = 901
     before = cupy.cuda.runtime.memGetInfo()[0]
     for _ in range(2):
@@ -290,12 +323,7 @@ def test_a_recording_that_fails_gives_its_scratch_back(cupy, gpu, queue):
 
 def test_a_recording_that_is_not_whole_is_dropped(cupy, gpu, queue):
     """No scratch for one kernel of it: nothing has failed, for nothing has run yet."""
-    call = Call(gpu, "Softmax", (1, 40000))
-    executor = call.plan()
-    with queue.capture() as captured:
-        call.run(queue, executor)
-    captured.graph.replay(queue)
-    queue.synchronize()
+    call, captured = replayed_once(gpu, queue)
     cupy.cuda.runtime.fail_next["malloc"] = 2
     for done in range(3):
         put(call.out, 0, np.full((1, 40000), 9, np.float32))

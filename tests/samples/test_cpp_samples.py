@@ -87,7 +87,7 @@ def test_without_cupy_a_program_is_told_what_to_install(programs, tmp_path):
     done = on_cuda(programs / "softmax", PYTHONPATH=str(tmp_path))
     assert done.returncode == 1
     assert "aclrtSetDevice(0): status 507033" in done.stderr
-    assert "pip install 'cupy-cuda12x>=14'" in done.stderr
+    assert "pip install 'cupy-cuda12x[ctk]>=14'" in done.stderr
 
 
 def test_without_a_gpu_a_program_is_told_so(programs):
