@@ -145,7 +145,9 @@ int main(int argc, char **argv) {
   const struct sigaction action = {.sa_sigaction = on_step_, .sa_flags = SA_SIGINFO};
   if (!own || !args.scratch || sigaction(SIGTRAP, &action, NULL)) return 4;
   trap_from_here_();
-  for (int32_t pass = 0; pass < shape.passes; pass++) kernel->run(&args, pass, 0, shape.items[pass], own);
+  for (int32_t pass = 0; pass < shape.passes * (shape.rounds > 1 ? shape.rounds : 1); pass++) {
+    kernel->run(&args, pass, 0, shape.items[pass % shape.passes], own);
+  }
   counting_ = 0;
   printf("%" PRId64 " %" PRId64 " %" PRId64, total_.all, total_.slots, total_.moves);
   for (int k = 0; k < WORK_KINDS; k++) printf(" %" PRId64, total_.kinds[k]);

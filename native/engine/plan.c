@@ -24,6 +24,7 @@ static int32_t refuse_(const aclpy_plan_desc *desc, const char *what, int64_t nu
 
 static bool shape_fits_(const aclpy_kernel_shape *shape) {
   if (shape->passes < 0 || shape->passes > ACLPY_MAX_PASSES) return false;
+  if (shape->rounds < 0 || shape->rounds > INT32_MAX / ACLPY_MAX_PASSES) return false;
   if (shape->scratch_bytes < 0 || shape->thread_scratch_bytes < 0) return false;
   for (int32_t pass = 0; pass < shape->passes; pass++) {
     if (shape->items[pass] < 0) return false;

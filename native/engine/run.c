@@ -26,9 +26,11 @@ static int32_t run_kernel_(const struct eng_plan *plan, const aclpy_step_desc *s
   }
   args->scratch = shared;
   args->params = step->params;
-  for (int32_t pass = 0; pass < shape->passes; pass++) {
-    if (!eng_pool_run(step->run, args, pass, shape->items[pass], shape->grain[pass], shape->thread_scratch_bytes,
-                      shape->cost_ns)) {
+  const int32_t rounds = shape->rounds > 1 ? shape->rounds : 1;
+  for (int32_t i = 0; i < shape->passes * rounds; i++) {
+    const int32_t pass = i % shape->passes;
+    if (!eng_pool_run(step->run, args, i, shape->items[pass], shape->grain[pass], shape->thread_scratch_bytes,
+                      shape->cost_ns / rounds)) {
       return no_scratch_(plan, shape->thread_scratch_bytes);
     }
   }

@@ -389,6 +389,7 @@ static void FN(row_chunks_run)(const aclpy_geometry *geometry, const aclpy_kerne
   const FN(operands) p = FN(operands_of)(geometry, args);
   double *sum = (double *)(void *)args->scratch;
   double *total = sum + geometry->outer * geometry->chunks;
+  aclpy_turn_items(geometry, &pass, &begin, &end);
   for (int64_t i = begin; i < end; ++i) {
     if (pass == 1) {
       double s = 0.0;

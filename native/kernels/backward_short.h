@@ -3,74 +3,125 @@
  */
 #include "../simd/instance.h"
 
-/* Without AVX-512 it is no gain: vectors have few lanes. */
-#if GROUPS && ACLPY_FUSES && ACLPY_ISA_RANK == 3
-enum { FN(grouped) = 1 };
-/* The sums of rows [begin, end), at most v64_LANES and each at most a block, across whose lanes all are brought
- * together at once. */
-ACLPY_INLINE void FN(group_sums)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
-                                 int64_t n, int logarithm, double *totals) {
-  v64 sum[v64_LANES];
-  v32 rest[v64_LANES];
-  v32 seen = v32_set1(0);
-  for (int64_t r = 0; r < v64_LANES; ++r) {
-    sum[r] = v64_set1(0);
-    rest[r] = v32_set1(0);
+/* Elsewhere it is no gain: vectors have few lanes. */
+#if ACLPY_PACKS
+enum { FN(grouped) = 1, FN(batch) = 16 };
+
+/* What is left to add of the sum of a row: exact products, or elements, in lanes of double. */
+ACLPY_INLINE v64 FN(short_term)(v64 sum, v64 g, v64 y, int logarithm) {
+  return logarithm ? v64_add(sum, g) : v64_fma(g, y, sum);
+}
+ACLPY_INLINE v64 FN(short_lanes)(const STORED *g, const STORED *y, int64_t n, int logarithm) {
+  v64 a = v64_set1(0), b = a;
+  int64_t i = 0;
+  for (; i + 2 * v64_LANES <= n; i += 2 * v64_LANES) {
+    const STORED *h = g + i + v64_LANES, *z = y + i + v64_LANES;
+    a = FN(short_term)(a, LDW(g + i), logarithm ? a : LDW(y + i), logarithm);
+    b = FN(short_term)(b, LDW(h), logarithm ? b : LDW(z), logarithm);
   }
-  for (int64_t r = 0; r < end - begin; ++r) {
-    const STORED *g = p->g + (begin + r) * geometry->pitch[0], *y = p->y + (begin + r) * geometry->pitch[1];
-    FN(sums) s;
-    FN(sums_begin)(&s);
-    int64_t i = 0;
-    for (; i + 4 * LANES <= n; i += 4 * LANES) FN(sums_quad)(&s, g + i, y + i, logarithm);
-    FN(sums_rest)(&s, g, y, i, n, logarithm);
-    if (logarithm) {
-      sum[r] = V(acc_lanes)(s.terms[0], s.terms[1]);
-    } else {
-      seen = v32_bits_or(seen, s.products.seen, seen);
-      sum[r] = V(products_lanes)(&s.products, n < 4 * LANES ? 2 : 4, &rest[r]);
-    }
+  if (i + v64_LANES <= n) {
+    a = FN(short_term)(a, LDW(g + i), logarithm ? a : LDW(y + i), logarithm);
+    i += v64_LANES;
   }
-  const v64 all = v64_hsums(sum);
-  v64_store(totals, logarithm ? all : v64_add(all, v32_hsums(rest)));
-  /* A NaN as the row alone would have it: which of several is handed on depends on the place in the group. */
-  const int again = v32_bits_sized(seen);
-  for (int64_t r = 0; r < end - begin; ++r) {
-    if (ACLPY_LIKELY(!again && totals[r] == totals[r])) continue;
-    const int64_t row = begin + r;
-    totals[r] = FN(row_sum)(p->g + row * geometry->pitch[0], p->y + row * geometry->pitch[1], n, logarithm);
-  }
+  if (i < n) b = FN(short_term)(b, LDWN(g + i, n - i), logarithm ? b : LDWN(y + i, n - i), logarithm);
+  return v64_add(a, b);
 }
 
-/* Short rows, v64_LANES at a time. The bits of rows_run_as. n is geometry->n: where the caller knows it, loops unroll.
- */
-ACLPY_INLINE void FN(rows_groups)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
-                                  int64_t n, int logarithm, int streaming) {
+/* `count` of `most` rows (v64_LANES or twice that), of at most four vectors each. n and count: where the caller knows
+ * them, loops unroll. */
+ACLPY_INLINE void FN(short_batch)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t row, int64_t n,
+                                  int64_t count, int64_t most, int logarithm, int streaming) {
+  const int64_t *pitch = geometry->pitch;
+  const STORED *g = p->g + row * pitch[0], *y = p->y + row * pitch[1];
+  _Alignas(64) REAL high[FN(batch)], low[FN(batch)];
+  v64 sum[FN(batch)], total[FN(batch) / v64_LANES];
+  for (int64_t r = 0; r < FN(batch); ++r) sum[r] = v64_set1(0);
+  for (int64_t r = 0; r < FN(batch) / v64_LANES; ++r) total[r] = v64_set1(0);
+  for (int64_t r = 0; r < count; ++r) sum[r] = FN(short_lanes)(g + r * pitch[0], y + r * pitch[1], n, logarithm);
+  for (int64_t r = 0; r < most; r += v64_LANES) total[r / v64_LANES] = v64_hsums(sum + r);
+  for (int64_t r = 0; r < FN(batch); r += LANES) {
+    const VEC all = V(of_doubles)(total + r / v64_LANES);
+    V(store)(high + r, all);
+    if (SPLITS) V(store)(low + r, V(rests)(total + r / v64_LANES, all));
+  }
+  for (int64_t r = 0; r < count; ++r) {
+    const FN(total) t = {high[r], SPLITS ? low[r] : 0};
+    STORED *out = p->out + (row + r) * pitch[2];
+    if (streaming) aclpy_fetch_shared(out + n);
+    FN(row_out)(g + r * pitch[0], y + r * pitch[1], out, n, t, logarithm, streaming);
+  }
+}
+ACLPY_INLINE void FN(rows_brief)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
+                                 int64_t n, int logarithm, int streaming) {
   const int64_t *pitch = geometry->pitch, bytes = n * (int64_t)sizeof(STORED);
-  for (int64_t i = begin; i < end; i += v64_LANES) {
-    const int64_t last = aclpy_min_i64(i + v64_LANES, end);
-    double totals[v64_LANES];
-    for (int64_t r = i; r < last && streaming && geometry->core != ACLPY_CORE_ZEN_3; ++r) {
+  int64_t row = begin;
+  for (; row + FN(batch) <= end; row += FN(batch)) {
+    for (int64_t r = row; r < row + FN(batch) && streaming && geometry->core != ACLPY_CORE_ZEN_3; ++r) {
       aclpy_fetch_near(p->g + r * pitch[0], bytes);
       aclpy_fetch_near(p->y + r * pitch[1], bytes);
     }
-    FN(group_sums)(geometry, p, i, last, n, logarithm, totals);
-    for (int64_t r = i; r < last; ++r) {
-      if (streaming) aclpy_fetch_shared(p->out + r * pitch[2] + n);
-      FN(row_out)(p->g + r * pitch[0], p->y + r * pitch[1], p->out + r * pitch[2], n, FN(total_of)(totals[r - i]),
-                  logarithm, streaming);
+    FN(short_batch)(geometry, p, row, n, FN(batch), FN(batch), logarithm, streaming);
+  }
+  for (int64_t count; row < end; row += count) {
+    count = aclpy_min_i64(v64_LANES, end - row);
+    FN(short_batch)(geometry, p, row, n, count, v64_LANES, logarithm, streaming);
+  }
+}
+
+/* LANES rows of fewer elements, without gaps: n vectors. The bits of short_batch. */
+ACLPY_INLINE void FN(packed_batch)(const aclpy_lanes *rows, const STORED *g, const STORED *y, STORED *out, int64_t n,
+                                   int logarithm, int streaming) {
+  v64 sum[LANES], total[LANES / v64_LANES];
+  for (int64_t r = 0; r < LANES; ++r) sum[r] = FN(short_lanes)(g + r * n, y + r * n, n, logarithm);
+  for (int64_t r = 0; r < LANES; r += v64_LANES) total[r / v64_LANES] = v64_hsums(sum + r);
+  const VEC high = V(of_doubles)(total), low = V(rests)(total, high);
+  for (int64_t k = 0; k < n; ++k) {
+    const VEC h = V(spread)(high, rows[k]), l = SPLITS ? V(spread)(low, rows[k]) : low;
+    const VEC v = FN(result)(LD(g + k * LANES), LD(y + k * LANES), h, l, logarithm);
+    if (streaming) NT(out + k * LANES, v);
+    if (!streaming) ST(out + k * LANES, v);
+  }
+}
+/* Past the caches go whole lines only: the rows before the first that begins with one are a batch of their own. */
+static void FN(rows_packed)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
+                            int logarithm, int streaming) {
+  const int64_t n = geometry->n, bytes = LANES * n * (int64_t)sizeof(STORED);
+  const int64_t first = streaming ? aclpy_rows_to_line(p->out + begin * n, n * (int64_t)sizeof(STORED), LANES) : LANES;
+  const int streams = streaming && first < LANES;
+  aclpy_lanes rows[LANES];
+  for (int64_t k = 0; k < n; ++k) rows[k] = V(rows_of)(k * LANES, n);
+  int64_t count = streams && first > 0 ? first : LANES;
+  for (int64_t row = begin; row < end; row += count, count = LANES) {
+    const STORED *g = p->g + row * n, *y = p->y + row * n;
+    count = aclpy_min_i64(count, end - row);
+    if (streaming && geometry->core != ACLPY_CORE_ZEN_3) {
+      aclpy_fetch_near(g, bytes);
+      aclpy_fetch_near(y, bytes);
+    }
+    if (count < LANES) {
+      FN(rows_brief)(geometry, p, row, row + count, n, logarithm, 0);
+    } else if (streams) {
+      FN(packed_batch)(rows, g, y, p->out + row * n, n, logarithm, 1);
+    } else {
+      FN(packed_batch)(rows, g, y, p->out + row * n, n, logarithm, 0);
     }
   }
 }
+
+/* Rows of at most four vectors. */
 static void FN(rows_short)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
                            int logarithm, int streaming) {
-  const int64_t n = geometry->n;
-  if (n == LANES && !streaming) {
-    FN(rows_groups)(geometry, p, begin, end, LANES, logarithm, 0);
-  } else if (n == 2 * LANES && !streaming) {
-    FN(rows_groups)(geometry, p, begin, end, 2 * LANES, logarithm, 0);
+  const int64_t n = geometry->n, *pitch = geometry->pitch;
+  const int dense = pitch[0] == n && pitch[1] == n && pitch[2] == n;
+  const int streams = streaming && (PLAIN || aclpy_rows_lined(p->out, pitch[2] * (int64_t)sizeof(STORED)));
+  if (n < LANES && dense && end - begin >= 2 * LANES) {
+    FN(rows_packed)(geometry, p, begin, end, logarithm, PLAIN && streaming);
+  } else if (n == LANES && !streams) {
+    FN(rows_brief)(geometry, p, begin, end, LANES, logarithm, 0);
+  } else if (n == 2 * LANES && !streams) {
+    FN(rows_brief)(geometry, p, begin, end, 2 * LANES, logarithm, 0);
   } else {
-    FN(rows_groups)(geometry, p, begin, end, n, logarithm, streaming);
+    FN(rows_brief)(geometry, p, begin, end, n, logarithm, streams);
   }
 }
 #else

@@ -2,7 +2,8 @@
  * What a compute kernel is: a pure function over ranges of work items, found by (name, dtype, allowed ISAs).
  *
  * A kernel knows nothing of threads, streams or Python. `plan` says, from the parameters alone, how the work
- * splits; `run` does items [begin, end) of one pass. Passes run one after another with a barrier between.
+ * splits; `run` does items [begin, end) of one pass. Passes run one after another with a barrier between, all of them
+ * once for each round.
  * The split may depend on the parameters, never on the number of threads, so results are the same bits for
  * any thread count.
  *
@@ -35,6 +36,7 @@ typedef struct aclpy_kernel_args {
 
 typedef struct aclpy_kernel_shape {
   int32_t passes;
+  int32_t rounds; /* 0: one. `run` is given round * passes + pass; in the last round some items may be nothing to do */
   int64_t items[ACLPY_MAX_PASSES];
   int64_t grain[ACLPY_MAX_PASSES]; /* fewest items worth giving to a thread of its own */
   int64_t scratch_bytes;           /* shared between passes; small: partial results only */

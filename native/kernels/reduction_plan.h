@@ -39,8 +39,12 @@ ACLPY_INLINE int32_t aclpy_reduction_plan(const aclpy_geometry *g, aclpy_kernel_
   shape->passes = chunked ? 3 : 1;
   shape->order = chunked ? 0 : 1 + g->mode; /* how the sums of a row run */
   shape->items[0] = g->outer * g->tiles * (chunked ? g->chunks : 1);
+  if (g->mode == ACLPY_ROW_CHUNKS) {
+    shape->rounds = (int32_t)aclpy_ceil_div(g->outer, aclpy_max_i64(1, g->turn));
+    shape->items[0] = g->turn * g->chunks;
+  }
   if (chunked) {
-    shape->items[1] = columns;
+    shape->items[1] = g->mode == ACLPY_ROW_CHUNKS ? g->turn : columns;
     shape->items[2] = shape->items[0];
     int64_t partials = 0;
     if (__builtin_mul_overflow(columns, g->chunks + 2, &partials) ||
@@ -48,9 +52,10 @@ ACLPY_INLINE int32_t aclpy_reduction_plan(const aclpy_geometry *g, aclpy_kernel_
       return -1;
     }
   }
+  const double rounds = shape->rounds > 1 ? (double)shape->rounds : 1.0;
   for (int32_t p = 0; p < shape->passes; ++p) {
-    const double combine = 10.0 * (double)columns * (double)g->chunks;
-    shape->grain[p] = aclpy_grain(p == 1 ? combine : shape->cost_ns / (chunked ? 2.0 : 1.0), shape->items[p]);
+    const double cost = p == 1 ? 10.0 * (double)columns * (double)g->chunks : shape->cost_ns / (chunked ? 2.0 : 1.0);
+    shape->grain[p] = aclpy_grain(cost / rounds, shape->items[p]);
   }
   return 0;
 }

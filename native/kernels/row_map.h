@@ -94,6 +94,12 @@ ACLPY_INLINE int aclpy_rows_seamed(const void *y, int64_t pitch_bytes, int64_t r
   return ACLPY_SEAMS && core == ACLPY_CORE_ZEN_5 && pitch_bytes == row_bytes && row_bytes >= 256 &&
          !aclpy_rows_lined(y, pitch_bytes);
 }
+/* Rows until one begins with a line; `most`: none of so many does. */
+ACLPY_INLINE int64_t aclpy_rows_to_line(const void *y, int64_t row_bytes, int64_t most) {
+  int64_t rows = 0;
+  while (rows < most && ((uintptr_t)y + (uintptr_t)(rows * row_bytes)) % 64 != 0) ++rows;
+  return rows;
+}
 /* The line that a row shares with the next is asked for while the row is being written: stores that are waiting for it
  * would hold up all behind them. */
 ACLPY_INLINE void aclpy_fetch_shared(const void *end) {

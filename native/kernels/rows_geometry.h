@@ -24,7 +24,9 @@ enum { ACLPY_TILE_NARROW = 256 /* bytes of a tile's rows, as REAL, below which r
 enum { ACLPY_TILE_SMALL = 1 << 20 /* elements of two operands that stay in the caches between two readings */ };
 enum { ACLPY_ROW_MAX = 1 << 20 /* bytes of a row of one operand, as REAL, that is read twice in one go */ };
 enum { ACLPY_PITCHES = 3 };
-enum { ACLPY_SCRATCH_MAX = 512 * 1024, ACLPY_SCRATCH_GOOD = 256 * 1024 };
+enum { ACLPY_SCRATCH_MAX = 512 * 1024, ACLPY_SCRATCH_GOOD = 256 * 1024, ACLPY_SCRATCH_ROW = 2 * 1024 * 1024 };
+enum { ACLPY_CHUNKS_KEPT = 8 * 1024 * 1024 /* bytes of a row, as REAL, whose exponentials wait for its sum */ };
+enum { ACLPY_FEW_ROWS = 8, ACLPY_FEW_LONG_ROWS = 32 /* fewer would leave threads without work: chunks */ };
 
 /* How a tensor lies: elements from one outer position to the next and from one virtual row to the next; a row's columns
  * are dense in runs of `run`, which begin `step` elements apart. */
@@ -49,18 +51,19 @@ typedef struct aclpy_geometry {
   int64_t tiles;
   int64_t chunk; /* virtual rows of a chunk */
   int64_t chunks;
+  int64_t turn; /* ROW_CHUNKS: rows that all passes are made over before the next ones: they stay in the last level */
   int64_t pitch[ACLPY_PITCHES]; /* where inner == 1: elements between the rows of each operand, the result last */
   aclpy_spacing out;            /* of the result, where inner > 1 */
 } aclpy_geometry;
 
 ACLPY_INLINE int64_t aclpy_round16(int64_t x) { return (x + 15) / 16 * 16; }
 
-/* Two rows of results (forward, in scratch: the second-level cache; of doubles, and of floats past the caches, one)
- * or two of two operands (backward, where they are: the last level) stay in cache. */
+/* A row of results (forward, in scratch) or two of two operands (backward, where they are) stay in the last level, or
+ * nearer: chunks read everything twice. */
 ACLPY_INLINE void aclpy_geometry_rows_(aclpy_geometry *g, int64_t real_bytes, int64_t operands) {
-  const int64_t forward = real_bytes == 8 ? ACLPY_SCRATCH_MAX : ACLPY_SCRATCH_MAX / 2;
+  const int64_t forward = g->outer < ACLPY_FEW_LONG_ROWS ? ACLPY_SCRATCH_MAX : ACLPY_SCRATCH_ROW;
   const int64_t longest = operands == 2 ? ACLPY_ROW_MAX : forward;
-  const int few = g->outer < 8 && g->n >= 2 * ACLPY_ROW_CHUNK;
+  const int few = g->outer < ACLPY_FEW_ROWS && g->n >= 2 * ACLPY_ROW_CHUNK;
   g->mode = few || g->n > longest / real_bytes ? ACLPY_ROW_CHUNKS : ACLPY_ROWS;
   g->rows = g->n;
   g->columns = g->width = g->stride = g->tiles = g->group = 1;
@@ -97,6 +100,11 @@ ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t bytes, int64_
   g->chunk = g->group > 1 ? 1024 : ACLPY_CHUNK_ELEMENTS / g->stride;
 }
 
+/* Rows of results that wait in scratch where they are not kept in place: two in turn, one where they are long. */
+ACLPY_INLINE int64_t aclpy_rows_waiting(int64_t n, int64_t real_bytes, int plain) {
+  return plain || n * real_bytes > ACLPY_SCRATCH_MAX / 2 ? 1 : 2;
+}
+
 /* Where `bytes` lie, the whole problem's. */
 ACLPY_INLINE void aclpy_geometry_caches_(aclpy_geometry *g, int64_t bytes) {
   g->streaming = bytes > aclpy_cache_bytes_last_level();
@@ -104,6 +112,24 @@ ACLPY_INLINE void aclpy_geometry_caches_(aclpy_geometry *g, int64_t bytes) {
   g->half = bytes > aclpy_cache_bytes_last_level() / 2;
   g->vast = bytes / 2 > aclpy_cache_bytes_last_level();
   g->core = aclpy_core_kind();
+}
+
+/* Rows whose `read_bytes` an element, which the last pass reads again, or those that wait for it, are a quarter of the
+ * last level: what is written meanwhile takes its place, too. At most a million rounds. */
+ACLPY_INLINE int64_t aclpy_geometry_turn_(const aclpy_geometry *g, int64_t read_bytes) {
+  const int64_t held = aclpy_cache_bytes_last_level() / 4 / (g->n * read_bytes);
+  return aclpy_min_i64(g->outer, aclpy_max_i64(held, g->outer / (1 << 20) + 1));
+}
+/* Whether exponentials of chunks wait in scratch; else they are taken twice. */
+ACLPY_INLINE int aclpy_chunks_kept(const aclpy_geometry *g, int64_t real_bytes) {
+  return g->n <= ACLPY_CHUNKS_KEPT / real_bytes;
+}
+/* The pass, and the items among those of all rounds, for what `run` is given. */
+ACLPY_INLINE void aclpy_turn_items(const aclpy_geometry *g, int32_t *pass, int64_t *begin, int64_t *end) {
+  const int64_t each = *pass % 3 == 1 ? 1 : g->chunks, before = *pass / 3 * g->turn * each, all = g->outer * each;
+  *begin = aclpy_min_i64(before + *begin, all);
+  *end = aclpy_min_i64(before + *end, all);
+  *pass %= 3;
 }
 
 /* Returns 0, or -1 where the parameters make no sense. `held`: tiles a thread holds in scratch at once; `tensors`: how
@@ -130,6 +156,8 @@ ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, i
     aclpy_geometry_tiles_(g, real_bytes, held);
   }
   g->chunks = g->mode == ACLPY_ROWS ? 1 : aclpy_ceil_div(g->rows, g->chunk);
+  g->turn =
+      g->mode == ACLPY_ROW_CHUNKS ? aclpy_geometry_turn_(g, held == 1 ? real_bytes : held * stored_bytes) : g->outer;
   for (int k = 0; k < ACLPY_PITCHES; ++k) g->pitch[k] = g->n;
   g->out = (aclpy_spacing){g->n * g->inner, g->columns, g->columns, g->columns};
   return 0;

@@ -18,6 +18,7 @@
 #include "../simd/accumulate.h"
 #include "../simd/across.h"
 #include "../simd/math.h"
+#include "../simd/packed.h"
 #include "../simd/tops_columns.h"
 #include "define.h"
 #include "reduction_plan.h"
@@ -39,18 +40,18 @@ ACLPY_KERNELS(softmax) = {ROW_(softmax, forward_plan, f32),
                           ROW_(softmax, forward_plan, f16),
                           ROW_(softmax, forward_plan, bf16),
                           ROW_(softmax, forward_plan, f64),
-                          ROW_(log_softmax, forward_plan, f32),
-                          ROW_(log_softmax, forward_plan, f16),
-                          ROW_(log_softmax, forward_plan, bf16),
-                          ROW_(log_softmax, forward_plan, f64),
+                          ROW_(log_softmax, forward_log_plan, f32),
+                          ROW_(log_softmax, forward_log_plan, f16),
+                          ROW_(log_softmax, forward_log_plan, bf16),
+                          ROW_(log_softmax, forward_log_plan, f64),
                           ROW_(softmax_pitched, pitched_plan, f32),
                           ROW_(softmax_pitched, pitched_plan, f16),
                           ROW_(softmax_pitched, pitched_plan, bf16),
                           ROW_(softmax_pitched, pitched_plan, f64),
-                          ROW_(log_softmax_pitched, pitched_plan, f32),
-                          ROW_(log_softmax_pitched, pitched_plan, f16),
-                          ROW_(log_softmax_pitched, pitched_plan, bf16),
-                          ROW_(log_softmax_pitched, pitched_plan, f64),
+                          ROW_(log_softmax_pitched, pitched_log_plan, f32),
+                          ROW_(log_softmax_pitched, pitched_log_plan, f16),
+                          ROW_(log_softmax_pitched, pitched_log_plan, bf16),
+                          ROW_(log_softmax_pitched, pitched_log_plan, f64),
                           ROW_(softmax_transposed, transposed_plan, f32),
                           ROW_(softmax_transposed, transposed_plan, f16),
                           ROW_(softmax_transposed, transposed_plan, bf16),

@@ -13,8 +13,8 @@
 #include <math.h>
 
 #include "../simd/accumulate.h"
-#include "../simd/across.h"
 #include "../simd/math.h"
+#include "../simd/packed.h"
 #include "../simd/products.h"
 #include "define.h"
 #include "reduction_plan.h"

@@ -67,30 +67,46 @@ static void FN(log_softmax_spaced_run)(const aclpy_kernel_args *args, int32_t pa
   FN(spaced_run)(args, pass, begin, end, scratch, 1);
 }
 
-static int32_t FN(plan_of)(const aclpy_geometry *g, aclpy_kernel_shape *shape) {
+static int32_t FN(plan_of)(const aclpy_geometry *g, aclpy_kernel_shape *shape, int logarithm) {
   /* A part of a larger problem streams, too. As in rows_place. */
-  const int64_t row = (PLAIN ? 1 : 2) * aclpy_round16(g->n);
+  const int64_t row = aclpy_rows_waiting(g->n, (int64_t)sizeof(REAL), PLAIN) * aclpy_round16(g->n);
   const int64_t tiles = aclpy_tiles_held(g, (int64_t)sizeof(REAL));
   const int64_t tile = g->mode == ACLPY_TILES ? tiles * g->rows : g->mode == ACLPY_TILE_CHUNKS ? g->chunk : 0;
   shape->thread_scratch_bytes = ((g->mode == ACLPY_ROWS ? row : 0) + tile * g->stride) * (int64_t)sizeof(REAL);
   const double each = aclpy_forward_cost(sizeof(STORED), g->streaming);
-  return aclpy_reduction_plan(g, shape, each, sizeof(double) + sizeof(REAL));
+  if (aclpy_reduction_plan(g, shape, each, sizeof(double) + sizeof(REAL)) != 0) return -1;
+  if (g->mode == ACLPY_ROW_CHUNKS && !logarithm && aclpy_chunks_kept(g, (int64_t)sizeof(REAL))) {
+    shape->scratch_bytes += 64 + g->turn * FN(row_chunks_pitch)(g) * (int64_t)sizeof(REAL);
+  }
+  return 0;
 }
-static int32_t FN(forward_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
+static int32_t FN(forward_plan_as)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape, int logarithm) {
   aclpy_geometry g;
   memset(shape, 0, sizeof *shape);
   if (n_params != 3 || aclpy_geometry_make(&g, params, sizeof(REAL), 1, sizeof(STORED), 2) != 0) return -1;
-  return FN(plan_of)(&g, shape);
+  return FN(plan_of)(&g, shape, logarithm);
 }
-static int32_t FN(pitched_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
+static int32_t FN(pitched_plan_as)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape, int logarithm) {
   aclpy_geometry g;
   memset(shape, 0, sizeof *shape);
   if (n_params != 4 || aclpy_geometry_pitched(&g, params, sizeof(REAL), 1, sizeof(STORED), 2) != 0) return -1;
-  return FN(plan_of)(&g, shape);
+  return FN(plan_of)(&g, shape, logarithm);
+}
+static int32_t FN(forward_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
+  return FN(forward_plan_as)(params, n_params, shape, 0);
+}
+static int32_t FN(forward_log_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
+  return FN(forward_plan_as)(params, n_params, shape, 1);
+}
+static int32_t FN(pitched_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
+  return FN(pitched_plan_as)(params, n_params, shape, 0);
+}
+static int32_t FN(pitched_log_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
+  return FN(pitched_plan_as)(params, n_params, shape, 1);
 }
 static int32_t FN(spaced_plan)(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
   aclpy_geometry g;
   memset(shape, 0, sizeof *shape);
   if (n_params != 7 || FN(spaced_geometry)(&g, params) != 0) return -1;
-  return FN(plan_of)(&g, shape);
+  return FN(plan_of)(&g, shape, 0);
 }

@@ -60,21 +60,22 @@ ACLPY_INLINE V(acc) FN(quad_exp)(const VEC *x, REAL *e, VEC shift, int logarithm
   return V(acc_add)(V(acc_add)(s, V(add)(v[0], v[1])), V(add)(v[2], v[3]));
 }
 
-/* Sum of e over a row that is not kept, but for adding the lanes. */
-ACLPY_INLINE v64 FN(row_exp_lanes)(const STORED *x, int64_t n, REAL shift_by) {
+/* Sum of e over a row, kept or not, but for adding the lanes. What lies `ahead` elements further on is asked for
+ * meanwhile, unless that is 0. */
+ACLPY_INLINE v64 FN(row_exp_lanes)(const STORED *x, REAL *e, int64_t n, REAL shift_by, int keep, int64_t ahead) {
   const VEC shift = V(set1)(shift_by);
   V(acc) s = V(acc_zero)(), t = s;
   int64_t i = 0;
   for (; i + 4 * LANES <= n; i += 4 * LANES) {
     const VEC v[4] = {LD(x + i), LD(x + i + LANES), LD(x + i + 2 * LANES), LD(x + i + 3 * LANES)};
-    s = FN(quad_exp)(v, NULL, shift, 1, s, ACLPY_WAY_ANY);
+    for (int64_t at = 0; ahead > 0 && at < 4 * LANES; at += 64 / (int64_t)sizeof(STORED)) {
+      ACLPY_PREFETCH((uintptr_t)(x + i) + (uintptr_t)(ahead + at) * sizeof(STORED));
+    }
+    s = FN(quad_exp)(v, keep ? e + i : NULL, shift, !keep, s, ACLPY_WAY_ANY);
   }
-  for (; i + LANES <= n; i += LANES) s = V(acc_add)(s, FN(exp_at)(x, NULL, i, shift, 0));
-  if (i < n) t = V(acc_add)(t, FN(exp_rest)(x, NULL, i, n, shift, 0));
+  for (; i + LANES <= n; i += LANES) s = V(acc_add)(s, FN(exp_at)(x, e, i, shift, keep));
+  if (i < n) t = V(acc_add)(t, FN(exp_rest)(x, e, i, n, shift, keep));
   return V(acc_lanes)(s, t);
-}
-ACLPY_INLINE double FN(row_exp)(const STORED *x, int64_t n, REAL shift) {
-  return v64_hsum(FN(row_exp_lanes)(x, n, shift));
 }
 
 /* y = e * factor */
@@ -215,13 +216,14 @@ ACLPY_INLINE double FN(rows_step)(const STORED *next, FN(peak) * next_top, const
 /* Where the exponentials of row `row` wait: in y itself, or in scratch where y is not to be touched twice, streamed
  * past the caches or of a narrower type. There in one row, each of whose places is read before it is written, for two
  * of them and two of x are more than the first-level cache holds well. Arithmetic binds narrower types, so theirs lie
- * in two rows in turn. */
+ * in two rows in turn, unless they are long. */
 ACLPY_INLINE REAL *FN(rows_place)(const aclpy_geometry *g, STORED *y, int64_t row, REAL *scratch, int streaming) {
 #if PLAIN
   return streaming ? scratch : y + row * g->pitch[1];
 #else
   (void)y, (void)streaming;
-  return scratch + (row & 1) * aclpy_round16(g->n);
+  const int64_t second = aclpy_rows_waiting(g->n, (int64_t)sizeof(REAL), PLAIN) - 1;
+  return scratch + (row & second) * aclpy_round16(g->n);
 #endif
 }
 
@@ -302,13 +304,15 @@ ACLPY_INLINE void FN(group_log)(const aclpy_geometry *g, const STORED *x, STORED
   for (int64_t r = 0; r < count; ++r) top[r] = FN(row_max_lanes)(x + (begin + r) * from, n);
   v64_store(max, V(hmaxs)(top));
   for (int64_t r = 0; r < count; ++r) {
-    sum[r] = FN(row_exp_lanes)(x + (begin + r) * from, n, (REAL)max[r]);
+    sum[r] = FN(row_exp_lanes)(x + (begin + r) * from, NULL, n, (REAL)max[r], 0, 0);
   }
   v64_store(offset, v64_log(v64_hsums(sum)));
   for (int64_t r = 0; r < count; ++r) {
     FN(row_offset)(x + (begin + r) * from, y + (begin + r) * to, n, (REAL)max[r], (REAL)offset[r], streaming);
   }
 }
+
+#include "softmax_short.h"
 
 static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                          REAL *scratch, int logarithm) {
@@ -323,6 +327,15 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
   const int wanted = aclpy_rows_well(y, pitch, row) ? moved > aclpy_row_stream_bytes() : fair && moved > last;
   const int streams = PLAIN && g->core == ACLPY_CORE_ZEN_5 ? ACLPY_STREAM_NEAR : ACLPY_STREAM;
   const int streaming = wanted && args->addr[0] != args->addr[1] ? streams : 0;
+#if ACLPY_PACKS
+  if (g->n < 4 * LANES && end - begin > 2) {
+    const int past = PLAIN && args->addr[0] != args->addr[1] && moved > aclpy_row_stream_bytes();
+    if (logarithm) FN(rows_run_short)(g, x, y, begin, end, 1, past);
+    if (!logarithm) FN(rows_run_short)(g, x, y, begin, end, 0, past);
+    if (past) aclpy_stream_fence();
+    return;
+  }
+#endif
   const int pair = g->n == 2 * LANES && !streaming;
   const int way = CALM_WAY(g->n % (4 * LANES) == 0 && (lines || !streaming));
   if (grouped) {

@@ -241,9 +241,8 @@ ACLPY_INLINE FN(tile_way) FN(tile_way_of)(const aclpy_geometry *g, const aclpy_k
 
 ACLPY_INLINE void FN(trio_flush)(const aclpy_geometry *g, FN(tile_trio) * p, int logarithm) {
   for (int64_t r = 0; r < p->before.t.rows; ++r) {
-    FN(tile_put_row)
-    (g, &p->before.t, p->before.dense, p->before.y, p->before.s, r, 0, aclpy_tile_columns(g, &p->before.t, r),
-     logarithm, p->streaming);
+    FN(tile_put_row)(g, &p->before.t, p->before.dense, p->before.y, p->before.s, r, 0,
+                     aclpy_tile_columns(g, &p->before.t, r), logarithm, p->streaming);
   }
   p->before.live = 0;
 }

@@ -2,8 +2,9 @@
  * Names for one instance of a kernel template: included (again and again) after ACLPY_T is set to f32 f16 bf16 or f64.
  *
  * STORED is the type in memory, REAL the type of the arithmetic, VEC a vector of REAL with LANES lanes, V(op) an
- * operation on it, LD LDN ST STN NT QUAD LDX STX the memory accesses of STORED, LDNR STNR partial ones of REAL,
- * FN(name) a function name of this instance. A template ends with including instance_end.h, which takes the names away.
+ * operation on it, LD LDN ST STN NT QUAD LDX STX LDW LDWN the memory accesses of STORED, LDNR STNR partial ones of
+ * REAL, FN(name) a function name of this instance. A template ends with including instance_end.h, which takes the names
+ * away.
  */
 #include "isa.h"
 
@@ -46,12 +47,6 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define ACLPY_FADES_bf16 0
 #define ACLPY_FADES_f64 0
 
-/* 1 where the lanes of a sum of products are known (simd/products.h), if products fuse. */
-#define ACLPY_GROUPS_f32 1
-#define ACLPY_GROUPS_f16 1
-#define ACLPY_GROUPS_bf16 1
-#define ACLPY_GROUPS_f64 0
-
 /* 1 where a double sum does not fit one REAL. */
 #define ACLPY_SPLITS_f32 1
 #define ACLPY_SPLITS_f16 1
@@ -71,6 +66,8 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define STN ACLPY_PASTE2(stn_, ACLPY_T)
 #define NT ACLPY_PASTE2(nt_, ACLPY_T)
 #define QUAD ACLPY_PASTE2(quad_, ACLPY_T)
+#define LDW ACLPY_PASTE2(ldw_, ACLPY_T)
+#define LDWN ACLPY_PASTE2(ldwn_, ACLPY_T)
 #define LDQ ACLPY_PASTE2(ldq_, ACLPY_T)
 #define LDX ACLPY_PASTE2(ldx_, ACLPY_T)
 #define STX ACLPY_PASTE2(stx_, ACLPY_T)
@@ -99,6 +96,5 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define PLAIN ACLPY_PASTE2(ACLPY_PLAIN_, ACLPY_T)
 #define KEEPS ACLPY_PASTE2(ACLPY_KEEPS_, ACLPY_T)
 #define FADES ACLPY_PASTE2(ACLPY_FADES_, ACLPY_T)
-#define GROUPS ACLPY_PASTE2(ACLPY_GROUPS_, ACLPY_T)
 #define SPLITS ACLPY_PASTE2(ACLPY_SPLITS_, ACLPY_T)
 #define FN(name) ACLPY_PASTE3(name, _, ACLPY_T)

@@ -12,6 +12,8 @@
 #undef STN
 #undef NT
 #undef QUAD
+#undef LDW
+#undef LDWN
 #undef LDQ
 #undef LDX
 #undef STX
@@ -40,7 +42,6 @@
 #undef PLAIN
 #undef KEEPS
 #undef FADES
-#undef GROUPS
 #undef SPLITS
 #undef FN
 #undef ACLPY_T

@@ -169,6 +169,9 @@ static void bad_plans_are_refused(void) {
   step.shape.passes = ACLPY_MAX_PASSES + 1;
   CHECK_EQUAL(aclpy_plan_create(&desc, &plan), 561000);
   step = kernel_step(0, 1, 1);
+  step.shape.rounds = -1;
+  CHECK_EQUAL(aclpy_plan_create(&desc, &plan), 561000);
+  step = kernel_step(0, 1, 1);
   step.n_params = ACLPY_MAX_PARAMS + 1;
   CHECK_EQUAL(aclpy_plan_create(&desc, &plan), 561000);
   CHECK_EQUAL(plan, 5);

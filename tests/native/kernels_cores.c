@@ -105,7 +105,8 @@ static void check_cores_(const aclpy_kernel *k, const shape3 *s, int64_t gap, in
 int main(void) {
   const shape3 shapes[] = {{19, 16, 1},  {9, 33, 1},   {19, 32, 1},  {9, 64, 1},   {7, 128, 1},
                            {6, 512, 1},  {5, 1000, 1}, {4, 1024, 1}, {4, 2039, 1}, {3, 4096, 1},
-                           {3, 8200, 1}, {7, 67, 1},   {5, 129, 1},  {5, 1023, 1}};
+                           {3, 8200, 1}, {7, 67, 1},   {5, 129, 1},  {5, 1023, 1}, {75, 10, 1},
+                           {67, 7, 1},   {61, 3, 1},   {41, 16, 1},  {37, 24, 1}};
   int done = 0;
   const aclpy_kernel *k;
   for (size_t i = 0; (k = aclpy_kernel_at(i)) != NULL; ++i) {

@@ -131,16 +131,16 @@ SUPPORT void run_plan(const aclpy_kernel *k, aclpy_kernel_args *args, int32_t n_
   aclpy_kernel_shape shape;
   CHECK(k->plan(args->params, n_params, &shape) == 0, "%s %s %s", k->name, k->dtype, k->isa);
   CHECK(shape.passes >= 1 && shape.passes <= ACLPY_MAX_PASSES, "%s: %d passes", k->name, (int)shape.passes);
-  CHECK(shape.thread_scratch_bytes <= 512 * 1024, "%s: %" PRId64 " scratch", k->name, shape.thread_scratch_bytes);
+  CHECK(shape.thread_scratch_bytes <= 2 * 1024 * 1024, "%s: %" PRId64 " scratch", k->name, shape.thread_scratch_bytes);
   buffer scratch = buffer_make((size_t)shape.scratch_bytes, 64);
   buffer own = buffer_make((size_t)shape.thread_scratch_bytes, 64);
   args->scratch = (unsigned char *)(((uintptr_t)scratch.data + 7) & ~(uintptr_t)7);
   scratch.data = args->scratch;
   void *aligned = (void *)(((uintptr_t)own.data + 7) & ~(uintptr_t)7);
   own.data = aligned;
-  for (int32_t pass = 0; pass < shape.passes; ++pass) {
-    const int64_t items = shape.items[pass];
-    CHECK(items == 0 || shape.grain[pass] >= 1, "%s: grain", k->name);
+  for (int32_t pass = 0; pass < shape.passes * (shape.rounds > 1 ? shape.rounds : 1); ++pass) {
+    const int64_t items = shape.items[pass % shape.passes];
+    CHECK(items == 0 || shape.grain[pass % shape.passes] >= 1, "%s: grain", k->name);
     if (!pieces || items == 0) {
       k->run(args, pass, 0, items, aligned);
       continue;
