@@ -68,6 +68,8 @@ enum { ACLPY_ROW_LONG_BYTES = 8192 };
 enum { ACLPY_ROW_APART_BYTES = 16384 };
 /* and the next row's sum of softmax's is begun before a row is written up to this one, in the caches. */
 enum { ACLPY_ROW_LED_BYTES = 4096 };
+/* On family 19h, shorter rows of gradients that share lines go through the caches. */
+enum { ACLPY_ROW_SHARED_BYTES = 1400 };
 /* On Zen 5, where loops are not paced, short rows of gradients are best done one after the other. */
 enum { ACLPY_ROW_BRIEF_BYTES = 4096 };
 

@@ -35,9 +35,16 @@ ACLPY_INLINE VEC FN(exp_at)(const STORED *x, REAL *e, int64_t i, VEC shift, int 
   return v;
 }
 
+/* The last elements, less than a vector; then zeros, which are stored, too: e has room for them. */
 ACLPY_INLINE VEC FN(exp_rest)(const STORED *x, REAL *e, int64_t i, int64_t n, VEC shift, int keep) {
+#if ACLPY_ISA_RANK == 2
+  /* Not of -inf, whose power of two takes the long way. */
+  const VEC below = V(front)(V(sub)(LDN(x + i, n - i, 0), shift), n - i);
+  const VEC v = V(front)(FN(exp_of)(below, keep), n - i);
+#else
   const VEC v = FN(exp_of)(V(sub)(LDN(x + i, n - i, (REAL)-INFINITY), shift), keep);
-  if (keep) STNR(e + i, v, n - i);
+#endif
+  if (keep) V(store)(e + i, v);
   return v;
 }
 
@@ -82,7 +89,7 @@ ACLPY_INLINE v64 FN(row_exp_lanes)(const STORED *x, REAL *e, int64_t n, REAL shi
 ACLPY_INLINE void FN(row_scale)(const REAL *e, STORED *y, int64_t n, REAL factor, int streaming) {
   const VEC f = V(set1)(factor);
 #define FULL_(i) V(mul)(V(load)(e + (i)), f)
-#define PART_(i, m) V(mul)(LDNR(e + (i), m, 0), f)
+#define PART_(i, m) V(mul)(streaming ? LDNR(e + (i), m, 0) : V(load)(e + (i)), f)
   ACLPY_MAP(y, n, streaming, FULL_, PART_);
 #undef FULL_
 #undef PART_
@@ -214,12 +221,13 @@ ACLPY_INLINE double FN(rows_step)(const STORED *next, FN(peak) * next_top, const
 }
 
 /* Where the exponentials of row `row` wait: in y itself, or in scratch where y is not to be touched twice, streamed
- * past the caches or of a narrower type. There in one row, each of whose places is read before it is written, for two
+ * past the caches or of a narrower type, or has no room for a whole last vector: a part that is stored would be waited
+ * for when it is read. There in one row, each of whose places is read before it is written, for two
  * of them and two of x are more than the first-level cache holds well. Arithmetic binds narrower types, so theirs lie
  * in two rows in turn, unless they are long. */
 ACLPY_INLINE REAL *FN(rows_place)(const aclpy_geometry *g, STORED *y, int64_t row, REAL *scratch, int streaming) {
 #if PLAIN
-  return streaming ? scratch : y + row * g->pitch[1];
+  return streaming || g->n % LANES != 0 ? scratch : y + row * g->pitch[1];
 #else
   (void)y, (void)streaming;
   const int64_t second = aclpy_rows_waiting(g->n, (int64_t)sizeof(REAL), PLAIN) - 1;

@@ -34,12 +34,16 @@ else
 SANITIZE_ISAS := baseline
 endif
 
-.PHONY: sanitize sanitize-plain sanitize-address sanitize-thread
+.PHONY: sanitize sanitize-ahead sanitize-plain sanitize-address sanitize-thread
 sanitize: ## the C harnesses of engine and kernels under ASan+UBSan and under TSan
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=plain sanitize-plain
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=address sanitize-address
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=thread sanitize-thread
 	@$(MAKE) --no-print-directory sanitize-capi
+
+# The longest part of `make sanitize`, to be done beside something else; what is not finished, that does.
+sanitize-ahead:
+	@$(MAKE) --no-print-directory SANITIZE_NOW=address sanitize-objects-address
 
 # Whole programs against a sanitized build of the library, with Python inside for phase 1.
 .PHONY: sanitize-capi
@@ -88,6 +92,9 @@ SANITIZE_LONG := $(filter %/kernels_places,$(SANITIZE_PROGRAMS)) $(filter %/kern
   $(filter %/kernels_post_ops,$(SANITIZE_PROGRAMS))
 sanitize-$(SANITIZE_NOW): $(SANITIZE_LONG:%=%.passed) $(SANITIZE_PROGRAMS:%=%.passed)
 	@echo "$(words $(SANITIZE_PROGRAMS)) harnesses pass ($(SANITIZE_NOW): $(SANITIZE_$(SANITIZE_NOW)))"
+
+.PHONY: sanitize-objects-$(SANITIZE_NOW)
+sanitize-objects-$(SANITIZE_NOW): $(SANITIZE_OBJECTS)
 
 $(SANITIZE_HERE)/kernel_list.inc: tools/kernel_list.py $(SANITIZE_KERNELS)
 	@mkdir -p $(@D)
