@@ -372,11 +372,12 @@ ACLPY_INLINE int FN(rows_streaming)(const aclpy_geometry *geometry, const FN(ope
 static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                          int logarithm) {
   FN(operands) p = FN(operands_of)(geometry, args);
+  const int past = p.streaming;
   p.streaming = FN(rows_streaming)(geometry, &p, logarithm);
   if (FN(grouped) ? geometry->n <= ACLPY_ROW_GROUPED * LANES : !p.streaming && geometry->n == 2 * LANES) {
-    if (logarithm) FN(rows_short)(geometry, &p, begin, end, 1, p.streaming);
-    if (!logarithm) FN(rows_short)(geometry, &p, begin, end, 0, p.streaming);
-    if (p.streaming) aclpy_stream_fence();
+    if (logarithm) FN(rows_short)(geometry, &p, begin, end, 1, past);
+    if (!logarithm) FN(rows_short)(geometry, &p, begin, end, 0, past);
+    if (past) aclpy_stream_fence();
     return;
   }
   if (logarithm && p.streaming) FN(rows_run_as)(geometry, &p, begin, end, 1, 1);

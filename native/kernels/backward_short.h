@@ -108,14 +108,14 @@ static void FN(rows_packed)(const aclpy_geometry *geometry, const FN(operands) *
   }
 }
 
-/* Rows of at most four vectors. */
+/* Rows of at most four vectors. `past`: they may go past the caches, by whole lines even where p->streaming says no. */
 static void FN(rows_short)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
-                           int logarithm, int streaming) {
+                           int logarithm, int past) {
   const int64_t n = geometry->n, *pitch = geometry->pitch;
   const int dense = pitch[0] == n && pitch[1] == n && pitch[2] == n;
-  const int streams = streaming && (PLAIN || aclpy_rows_lined(p->out, pitch[2] * (int64_t)sizeof(STORED)));
+  const int streams = p->streaming && (PLAIN || aclpy_rows_lined(p->out, pitch[2] * (int64_t)sizeof(STORED)));
   if (n < LANES && dense && end - begin >= 2 * LANES) {
-    FN(rows_packed)(geometry, p, begin, end, logarithm, PLAIN && streaming);
+    FN(rows_packed)(geometry, p, begin, end, logarithm, PLAIN && past);
   } else if (n == LANES && !streams) {
     FN(rows_brief)(geometry, p, begin, end, LANES, logarithm, 0);
   } else if (n == 2 * LANES && !streams) {
@@ -137,8 +137,8 @@ ACLPY_INLINE void FN(rows_pair)(const aclpy_geometry *geometry, const FN(operand
   }
 }
 static void FN(rows_short)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
-                           int logarithm, int streaming) {
-  (void)streaming;
+                           int logarithm, int past) {
+  (void)past;
   FN(rows_pair)(geometry, p, begin, end, logarithm);
 }
 #endif
