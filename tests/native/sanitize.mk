@@ -37,9 +37,14 @@ endif
 .PHONY: sanitize sanitize-ahead sanitize-plain sanitize-address sanitize-thread
 sanitize: ## the C harnesses of engine and kernels under ASan+UBSan and under TSan
 	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=plain sanitize-plain
-	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=address sanitize-address
-	@$(MAKE) --no-print-directory -j2 SANITIZE_NOW=thread sanitize-thread
+	@$(MAKE) --no-print-directory -j2 sanitize-kinds
 	@$(MAKE) --no-print-directory sanitize-capi
+
+# Side by side, so that no processor waits for the last harness of either.
+.PHONY: sanitize-kinds sanitize-kind-address sanitize-kind-thread
+sanitize-kinds: sanitize-kind-address sanitize-kind-thread
+sanitize-kind-address sanitize-kind-thread: sanitize-kind-%:
+	@$(MAKE) --no-print-directory SANITIZE_NOW=$* sanitize-$*
 
 # The longest part of `make sanitize`, to be done beside something else; what is not finished, that does.
 sanitize-ahead:
@@ -88,8 +93,8 @@ SANITIZE_PROGRAMS := $(SANITIZE_HARNESSES:tests/native/%.c=$(SANITIZE_HERE)/%)
 
 .SECONDARY: $(SANITIZE_OBJECTS) $(SANITIZE_PROGRAMS)
 # The kernels' take longest: beside the others, not after them.
-SANITIZE_LONG := $(filter %/kernels_places,$(SANITIZE_PROGRAMS)) $(filter %/kernels_softmax,$(SANITIZE_PROGRAMS)) \
-  $(filter %/kernels_post_ops,$(SANITIZE_PROGRAMS))
+SANITIZE_LONG := $(filter %/kernels_post_ops,$(SANITIZE_PROGRAMS)) $(filter %/kernels_softmax,$(SANITIZE_PROGRAMS)) \
+  $(filter %/kernels_places,$(SANITIZE_PROGRAMS))
 sanitize-$(SANITIZE_NOW): $(SANITIZE_LONG:%=%.passed) $(SANITIZE_PROGRAMS:%=%.passed)
 	@echo "$(words $(SANITIZE_PROGRAMS)) harnesses pass ($(SANITIZE_NOW): $(SANITIZE_$(SANITIZE_NOW)))"
 
