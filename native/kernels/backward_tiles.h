@@ -70,6 +70,7 @@ ACLPY_INLINE void FN(rest_run)(const aclpy_geometry *geometry, const FN(tile_res
                                int64_t end, int logarithm, int copy, int streaming) {
   const REAL *high = p->sum->high + c, *low = p->sum->low + c;
   STORED *to = p->out + r * geometry->out.row + aclpy_out_at(geometry, p->t.column + c);
+  FN(tile_fetch_run)(geometry, &p->t, r, to, end - c, streaming);
   if (copy) {
     const REAL *a = p->dense.g + r * geometry->stride + c, *b = p->dense.y + r * geometry->stride + c;
 #define FULL_(i) FN(result)(V(load)(a + (i)), V(load)(b + (i)), V(load)(high + (i)), V(load)(low + (i)), logarithm)

@@ -177,6 +177,23 @@ ACLPY_INLINE int aclpy_geometry_pitched(aclpy_geometry *g, const int64_t *params
   return 0;
 }
 
+/* Results of which some lines are shared with gaps, past the caches: tiles of so many runs that the next one's begin
+ * with a line, and as wide as is good for writing runs, where scratch of `real_bytes` a column and row allows. Narrower
+ * ones are written through the caches where that was measured to be better. */
+enum { ACLPY_RUNS_WIDE = 256, ACLPY_RUNS_NARROW = 192 };
+ACLPY_INLINE void aclpy_geometry_runs_(aclpy_geometry *g, int64_t stored_bytes, int64_t real_bytes) {
+  int64_t runs = 1;
+  while (runs * g->out.step * stored_bytes % 64 != 0) runs *= 2;
+  const int64_t most = aclpy_min_i64(ACLPY_SCRATCH_MAX / real_bytes / g->rows, ACLPY_RUNS_WIDE);
+  const int64_t period = runs * g->out.run, whole = aclpy_max_i64(g->width, most) / period * period;
+  if (g->mode == ACLPY_TILES && g->tiles > 1 && whole >= g->width / 4 * 3) {
+    g->width = aclpy_min_i64(whole, g->columns);
+    g->tiles = aclpy_ceil_div(g->columns, g->width);
+    g->stride = aclpy_round16(g->width);
+  }
+  if (g->core == ACLPY_CORE_ZEN_3 && g->width < ACLPY_RUNS_NARROW) g->streaming = 0;
+}
+
 /* Results with gaps: params [outer, n, inner], then the result's spacing. -1, too, where several rows would be one.
  * Where lines have gaps, they are written past the caches only by vectors of a whole line: one that is left half
  * written costs more than to read it. */
@@ -192,6 +209,7 @@ ACLPY_INLINE int aclpy_geometry_spaced(aclpy_geometry *g, const int64_t *params,
   const uint64_t steps = (uint64_t)(out.outer | out.row | out.run | out.step);
   const int whole = steps * (uint64_t)stored_bytes % 64 == 0;
   if (!whole && vector_bytes < 64) g->streaming = 0;
+  if (!whole && g->streaming) aclpy_geometry_runs_(g, stored_bytes, real_bytes * held);
   return 0;
 }
 

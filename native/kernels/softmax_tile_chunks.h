@@ -237,6 +237,7 @@ ACLPY_INLINE void FN(tile_chunk_write)(const aclpy_geometry *g, const aclpy_tile
     for (int64_t c = 0, stop; c < n; c = stop) {
       stop = aclpy_run_end(g, t->column + c, t->column + n) - t->column;
       STORED *to = y + r * g->out.row + aclpy_out_at(g, t->column + c);
+      FN(tile_fetch_run)(g, t, r, to, stop - c, streaming);
       FN(chunk_write_run)(x + r * g->columns + c, to, s->max + c, s->factor + c, stop - c, logarithm, streaming);
     }
   }

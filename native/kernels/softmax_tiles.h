@@ -100,6 +100,7 @@ ACLPY_INLINE void FN(tile_put_row)(const aclpy_geometry *g, const aclpy_tile *t,
   for (int64_t stop = c; c < end; c = stop) {
     stop = aclpy_run_end(g, t->column + c, t->column + end) - t->column;
     STORED *to = y + r * g->out.row + aclpy_out_at(g, t->column + c) - c;
+    FN(tile_fetch_run)(g, t, r, to + c, stop - c, streaming);
     FN(tile_write_row)(dense + r * g->stride, to, s, c, stop, logarithm, streaming);
   }
 }

@@ -66,6 +66,7 @@ ACLPY_INLINE void FN(again_put_row)(const aclpy_geometry *g, const FN(again_trio
     stop = aclpy_run_end(g, b->t.column + c, b->t.column + b->t.width) - b->t.column;
     STORED *to = b->y + r * g->out.row + aclpy_out_at(g, b->t.column + c);
     const STORED *x = b->x + r * g->columns + c;
+    FN(tile_fetch_run)(g, &b->t, r, to, stop - c, p->streaming);
     FN(again_offset)(b->s, x, p->e + r * g->stride + c, to, c, stop - c, p->streaming);
   }
   if (!logarithm) FN(tile_put_row)(g, &b->t, p->e, b->y, &b->s->all, r, 0, b->t.width, 0, p->streaming);

@@ -31,6 +31,8 @@
 #define ACLPY_PREFETCH(address) __builtin_prefetch((const void *)(uintptr_t)(address), 0, 2)
 /* Into the first-level one. */
 #define ACLPY_PREFETCH_NEAR(address) __builtin_prefetch((const void *)(uintptr_t)(address), 0, 3)
+/* To be written. */
+#define ACLPY_PREFETCH_OWN(address) __builtin_prefetch((const void *)(uintptr_t)(address), 1, 3)
 
 #ifndef ACLPY_KERNEL_ISA
 #error "define ACLPY_KERNEL_ISA: -DACLPY_KERNEL_ISA=baseline|avx2|avx512 (tools/kernel_list.py --flags <isa> prints it)"
