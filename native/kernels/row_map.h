@@ -108,9 +108,10 @@ ACLPY_INLINE void aclpy_fetch_shared(const void *end) {
   if ((uintptr_t)end % 64 != 0) ACLPY_PREFETCH_NEAR((uintptr_t)end);
 }
 
-/* Rows that read one tensor and write one go past the caches from so many bytes on: a last level that is nearly full
- * keeps little of two tensors that are read and written in turn. */
-ACLPY_INLINE int64_t aclpy_row_stream_bytes(void) { return aclpy_cache_bytes_last_level() / 8 * 5; }
+/* Results go past the caches from so many bytes of all tensors on, where their lines are whole: a last level that is
+ * nearly full keeps little of tensors that are read and written in turn. Gradients of rows, and results whose lines are
+ * not whole, where the tensors are more than the last level. */
+ACLPY_INLINE int64_t aclpy_stream_bytes(void) { return aclpy_cache_bytes_last_level() / 8 * 5; }
 
 /* Up to so many vectors rows of a logarithm are done in groups. */
 enum { ACLPY_ROW_SHORT = 16 };

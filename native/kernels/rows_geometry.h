@@ -17,6 +17,7 @@
 #define ACLPY_KERNELS_ROWS_GEOMETRY_H
 
 #include "define.h"
+#include "row_map.h"
 
 enum { ACLPY_ROWS = 0, ACLPY_ROW_CHUNKS, ACLPY_TILES, ACLPY_TILE_CHUNKS };
 enum { ACLPY_BLOCK = 2048, ACLPY_ROW_CHUNK = 16384, ACLPY_TILE_MAX = 512, ACLPY_CHUNK_ELEMENTS = 65536 };
@@ -37,6 +38,7 @@ typedef struct aclpy_spacing {
 typedef struct aclpy_geometry {
   int mode;
   int streaming; /* write past the caches */
+  int64_t past;  /* from more bytes than these on */
   int far;       /* the operands lie beyond the second-level caches */
   int half;      /* they fill half of the last level */
   int vast;      /* they are more than twice the last level */
@@ -107,7 +109,7 @@ ACLPY_INLINE int64_t aclpy_rows_waiting(int64_t n, int64_t real_bytes, int plain
 
 /* Where `bytes` lie, the whole problem's. */
 ACLPY_INLINE void aclpy_geometry_caches_(aclpy_geometry *g, int64_t bytes) {
-  g->streaming = bytes > aclpy_cache_bytes_last_level();
+  g->streaming = bytes > g->past;
   g->far = bytes > 4 * aclpy_cache_bytes_l2(); /* several cores have one each */
   g->half = bytes > aclpy_cache_bytes_last_level() / 2;
   g->vast = bytes / 2 > aclpy_cache_bytes_last_level();
@@ -149,12 +151,14 @@ ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, i
     return -1;
   }
   g->bytes = bytes;
-  aclpy_geometry_caches_(g, bytes);
+  g->past = aclpy_cache_bytes_last_level();
   if (g->inner == 1) {
     aclpy_geometry_rows_(g, real_bytes, held);
   } else {
     aclpy_geometry_tiles_(g, real_bytes, held);
+    if (g->columns * stored_bytes % 64 == 0) g->past = aclpy_stream_bytes();
   }
+  aclpy_geometry_caches_(g, bytes);
   g->chunks = g->mode == ACLPY_ROWS ? 1 : aclpy_ceil_div(g->rows, g->chunk);
   g->turn =
       g->mode == ACLPY_ROW_CHUNKS ? aclpy_geometry_turn_(g, held == 1 ? real_bytes : held * stored_bytes) : g->outer;

@@ -63,7 +63,7 @@ static void lines_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *
 /* Where what a launch moves, its operands with it, lies: results are written past the caches where it does not fit,
  * rows sooner (row_map.h). */
 static int streams_(const aclpy_fused *f, const aclpy_kernel_args *args, int64_t bytes) {
-  const int64_t most = f->g.mode == ACLPY_LINES ? aclpy_row_stream_bytes() : aclpy_cache_bytes_last_level();
+  const int64_t most = f->g.mode == ACLPY_LINES ? aclpy_stream_bytes() : aclpy_cache_bytes_last_level();
   for (int64_t k = 0; k < f->post.n_operands; ++k) bytes += aclpy_post_operand_bytes(&f->post, k);
   return f->x != f->y && aclpy_whole_bytes(args, bytes) > most;
 }

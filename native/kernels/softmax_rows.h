@@ -332,12 +332,12 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
   const int seamed = PLAIN && aclpy_rows_seamed(y, pitch, row, g->core);
   const int fair = seamed ? !grouped && row * size >= ACLPY_FAIR_SEAMED
                           : aclpy_rows_fair(row, size, 4 * LANES * size, ACLPY_FAIR_FORWARD);
-  const int wanted = aclpy_rows_well(y, pitch, row) ? moved > aclpy_row_stream_bytes() : fair && moved > last;
+  const int wanted = aclpy_rows_well(y, pitch, row) ? moved > aclpy_stream_bytes() : fair && moved > last;
   const int streams = PLAIN && g->core == ACLPY_CORE_ZEN_5 ? ACLPY_STREAM_NEAR : ACLPY_STREAM;
   const int streaming = wanted && args->addr[0] != args->addr[1] ? streams : 0;
 #if ACLPY_PACKS
   if (g->n < 4 * LANES && end - begin > 2) {
-    const int past = PLAIN && args->addr[0] != args->addr[1] && moved > aclpy_row_stream_bytes();
+    const int past = PLAIN && args->addr[0] != args->addr[1] && moved > aclpy_stream_bytes();
     if (logarithm) FN(rows_run_short)(g, x, y, begin, end, 1, past);
     if (!logarithm) FN(rows_run_short)(g, x, y, begin, end, 0, past);
     if (past) aclpy_stream_fence();

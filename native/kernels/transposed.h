@@ -14,6 +14,8 @@
 #include "rows_geometry.h"
 
 enum { ACLPY_STRIP_MOST = 64 /* columns */, ACLPY_STRIP_GOOD = 256 * 1024, ACLPY_STRIP_BYTES = 1024 * 1024 };
+/* Strips of chunks whose results are written by vectors of whole lines: a run of one line in each row is slow. */
+enum { ACLPY_STRIP_WIDE = 512 * 1024 };
 enum { ACLPY_STRIP_ITEMS = 8 };
 
 /* Cuts strips: `bytes` of an element of it (in mode TILES `tile_bytes`) stay in the second-level cache. -1, too, where
@@ -27,7 +29,9 @@ ACLPY_INLINE int aclpy_geometry_transposed(aclpy_geometry *g, const int64_t *par
   if (g->n > ACLPY_STRIP_BYTES / bytes / line) return -1;
   if (g->mode == ACLPY_TILES) g->chunk = g->rows;
   g->chunks = aclpy_ceil_div(g->rows, g->chunk);
-  const int64_t good = aclpy_max_i64(line, ACLPY_STRIP_GOOD / bytes / g->n / line * line);
+  const int wide = held == 1 && g->mode == ACLPY_TILE_CHUNKS && stored_bytes >= 4;
+  const int64_t room = wide ? ACLPY_STRIP_WIDE : ACLPY_STRIP_GOOD;
+  const int64_t good = aclpy_max_i64(line, room / bytes / g->n / line * line);
   g->width = aclpy_min_i64(good, ACLPY_STRIP_MOST);
   if (g->outer * aclpy_ceil_div(g->inner, g->width) < ACLPY_STRIP_ITEMS) g->width = line;
   g->width = aclpy_min_i64(g->width, g->columns);
