@@ -187,9 +187,10 @@ ACLPY_INLINE int aclpy_geometry_pitched(aclpy_geometry *g, const int64_t *params
 enum { ACLPY_RUNS_WIDE = 256, ACLPY_RUNS_NARROW = 192 };
 ACLPY_INLINE void aclpy_geometry_runs_(aclpy_geometry *g, int64_t stored_bytes, int64_t real_bytes) {
   int64_t runs = 1;
-  while (runs * g->out.step * stored_bytes % 64 != 0) runs *= 2;
+  while ((uint64_t)runs * (uint64_t)(g->out.step * stored_bytes) % 64 != 0) runs *= 2;
   const int64_t most = aclpy_min_i64(ACLPY_SCRATCH_MAX / real_bytes / g->rows, ACLPY_RUNS_WIDE);
-  const int64_t period = runs * g->out.run, whole = aclpy_max_i64(g->width, most) / period * period;
+  const int64_t period = runs * aclpy_min_i64(g->out.run, 2 * ACLPY_TILE_MAX); /* no tile has more */
+  const int64_t whole = aclpy_max_i64(g->width, most) / period * period;
   if (g->mode == ACLPY_TILES && g->tiles > 1 && whole >= g->width / 4 * 3) {
     g->width = aclpy_min_i64(whole, g->columns);
     g->tiles = aclpy_ceil_div(g->columns, g->width);
@@ -206,12 +207,15 @@ ACLPY_INLINE int aclpy_geometry_spaced(aclpy_geometry *g, const int64_t *params,
   if (aclpy_geometry_make(g, params, real_bytes, held, stored_bytes, tensors) != 0) return -1;
   const aclpy_spacing out = {params[3], params[4], params[5], params[6]};
   if (g->inner == 1 || g->group > 1 || out.run < 1 || g->inner % out.run != 0) return -1;
-  int64_t bytes;
-  if (__builtin_mul_overflow(out.outer, stored_bytes, &bytes)) return -1;
-  if (__builtin_mul_overflow(bytes, g->outer, &bytes)) return -1;
+  const int64_t steps[3] = {out.outer, out.row, out.step}, counts[3] = {g->outer, g->n, g->inner / out.run};
+  for (int k = 0; k < 3; ++k) {
+    int64_t bytes;
+    if (__builtin_mul_overflow(steps[k], stored_bytes, &bytes)) return -1;
+    if (__builtin_mul_overflow(bytes, counts[k], &bytes)) return -1;
+  }
   g->out = out;
-  const uint64_t steps = (uint64_t)(out.outer | out.row | out.run | out.step);
-  const int whole = steps * (uint64_t)stored_bytes % 64 == 0;
+  const uint64_t all = (uint64_t)(out.outer | out.row | out.run | out.step);
+  const int whole = all * (uint64_t)stored_bytes % 64 == 0;
   if (!whole && vector_bytes < 64) g->streaming = 0;
   if (!whole && g->streaming) aclpy_geometry_runs_(g, stored_bytes, real_bytes * held);
   return 0;

@@ -260,9 +260,14 @@ static void check_spaced_(const aclpy_kernel *k) {
   }
   CHECK(done == (int)(sizeof params / sizeof params[0]), "%s %s %s does only %d", k->name, k->dtype, k->isa, done);
   aclpy_kernel_shape shape;
-  const int64_t refused[][7] = {{3, 5, 1, 9, 1, 1, 1},       {3, 5, 32, 160, 32, 32, 32},
-                                {2, 5, 64, 320, 64, 48, 64}, {2, 5, 64, 320, 64, 0, 64},
-                                {2, -1, 64, 0, 64, 64, 64},  {9, 5, 64, INT64_MAX / 4, 64, 64, 64}};
+  const int64_t refused[][7] = {{3, 5, 1, 9, 1, 1, 1},
+                                {3, 5, 32, 160, 32, 32, 32},
+                                {2, 5, 64, 320, 64, 48, 64},
+                                {2, 5, 64, 320, 64, 0, 64},
+                                {2, -1, 64, 0, 64, 64, 64},
+                                {9, 5, 64, INT64_MAX / 4, 64, 64, 64},
+                                {2, 5, 64, 0, INT64_MAX / 4, 64, 64},
+                                {2, 5, 64, 0, 64, 32, INT64_MAX / 2}};
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; ++i) {
     CHECK(k->plan(refused[i], 7, &shape) == -1, "%s: takes what it does not do", k->name);
   }
