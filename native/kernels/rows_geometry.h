@@ -37,8 +37,8 @@ typedef struct aclpy_spacing {
 
 typedef struct aclpy_geometry {
   int mode;
-  int streaming; /* write past the caches */
-  int64_t past;  /* from more bytes than these on */
+  int streaming; /* write past the caches: the problem moves more than `past` */
+  int64_t past;  /* bytes */
   int far;       /* the operands lie beyond the second-level caches */
   int half;      /* they fill half of the last level */
   int vast;      /* they are more than twice the last level */

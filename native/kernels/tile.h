@@ -95,8 +95,9 @@ ACLPY_INLINE void aclpy_fetch_row(const void *row, int64_t bytes, int level) {
   }
 }
 
-/* A run of results some rows below the one to be written at `to`: all of its lines, or, where they go past the caches,
- * those that it shares with a gap. A store that waits for such a line holds up all behind it. Measured on Zen 4. */
+/* Asks for the run of results some rows below the one to be written at `to`: all of its lines, or, where they go past
+ * the caches, those that it shares with a gap. A store that waits for such a line holds up all behind it. The distance
+ * was measured on Zen 4. */
 enum { ACLPY_RUNS_AHEAD = 3 };
 ACLPY_INLINE void aclpy_fetch_run(const aclpy_geometry *g, const aclpy_tile *t, int64_t r, const void *to,
                                   int64_t bytes, int64_t row_bytes, int streaming) {

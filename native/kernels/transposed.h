@@ -14,7 +14,7 @@
 #include "rows_geometry.h"
 
 enum { ACLPY_STRIP_MOST = 64 /* columns */, ACLPY_STRIP_GOOD = 256 * 1024, ACLPY_STRIP_BYTES = 1024 * 1024 };
-/* Strips of chunks whose results are written by vectors of whole lines: a run of one line in each row is slow. */
+/* Forward, in chunks: a run of one line in each row is slow to write. Elements of 2 bytes gain nothing by it. */
 enum { ACLPY_STRIP_WIDE = 512 * 1024 };
 enum { ACLPY_STRIP_ITEMS = 8 };
 
