@@ -101,32 +101,36 @@ __device__ inline float soft_plus(float x) {
   return fmaf(x, 0.5f, p);
 }
 
-/* 1 + erf(x): up to 0.72 1 + x Q(x^2), beyond by erfc(a) = e^(-a^2) t P(t), t = 1 / (1 + a/2). */
-__device__ inline float one_plus_erf(float x) {
-  const float size = size_of(x);
-  if (size > 0.72f) {
-    const float a = below(11.0f, size), t = 1.0f / fmaf(a, 0.5f, 1.0f);
-    float p = 0x1.3535e2p-7f;
-    p = fmaf(p, t, -0x1.bb2ae8p-4f);
-    p = fmaf(p, t, 0x1.941024p-2f);
-    p = fmaf(p, t, -0x1.406feep-1f);
-    p = fmaf(p, t, 0x1.8b5270p-2f);
-    p = fmaf(p, t, -0x1.4904a0p-4f);
-    p = fmaf(p, t, 0x1.c1e3f2p-3f);
-    p = fmaf(p, t, 0x1.eb26b2p-3f);
-    p = fmaf(p, t, 0x1.218306p-2f);
-    p = fmaf(p, t, 0x1.20d720p-2f);
-    const float complement = p * t * exp_negative(-(a * a));
-    return x > 0.0f ? 2.0f - complement : complement;
+/* erfc(a) = e^(-a^2) t P(t), t = 1 / (1 + a/2), 0 <= a <= 11. */
+__device__ inline float erfc_of(float a) {
+  const float t = 1.0f / fmaf(a, 0.5f, 1.0f);
+  float p = 0x1.3535e2p-7f;
+  p = fmaf(p, t, -0x1.bb2ae8p-4f);
+  p = fmaf(p, t, 0x1.941024p-2f);
+  p = fmaf(p, t, -0x1.406feep-1f);
+  p = fmaf(p, t, 0x1.8b5270p-2f);
+  p = fmaf(p, t, -0x1.4904a0p-4f);
+  p = fmaf(p, t, 0x1.c1e3f2p-3f);
+  p = fmaf(p, t, 0x1.eb26b2p-3f);
+  p = fmaf(p, t, 0x1.218306p-2f);
+  p = fmaf(p, t, 0x1.20d720p-2f);
+  return p * t * exp_negative(-(a * a));
+}
+
+/* v P(X <= v), X normal: up to 1 v (1/2 + v R(v^2)), beyond by erfc(|v| / sqrt(2)). */
+__device__ inline float gelu_of(float v) {
+  const float size = size_of(v);
+  if (size > 1.0f) {
+    const float complement = erfc_of(below(11.0f, size * 0x1.6a09e6p-1f));
+    return 0.5f * v * (v > 0.0f ? 2.0f - complement : complement);
   }
-  const float u = x * x;
-  float p = -0x1.673ee8p-11f;
-  p = fmaf(p, u, 0x1.500326p-8f);
-  p = fmaf(p, u, -0x1.b7bfd0p-6f);
-  p = fmaf(p, u, 0x1.ce2bccp-4f);
-  p = fmaf(p, u, -0x1.81273ep-2f);
-  p = fmaf(p, u, 0x1.20dd74p+0f);
-  return fmaf(p, x, 1.0f);
+  const float u = v * v;
+  float p = 0x1.80a916p-14f;
+  p = fmaf(p, u, -0x1.31096ap-10f);
+  p = fmaf(p, u, 0x1.46767ap-7f);
+  p = fmaf(p, u, -0x1.10561ap-4f);
+  p = fmaf(p, u, 0x1.98844cp-2f);
+  return fmaf(p, v, 0.5f) * v;
 }
 
 /* s / (1 + e^-x) */

@@ -109,7 +109,7 @@ __device__ inline void apply_function(int code, float alpha, float beta, float *
     case ACLPY_POST_SQUARE:
       ACLPY_EACH_OF_N(t * t);
     case ACLPY_POST_GELU_ERF:
-      ACLPY_EACH_OF_N(0.5f * t * one_plus_erf(t * 0x1.6a09e6p-1f));
+      ACLPY_EACH_OF_N(gelu_of(t));
     case ACLPY_POST_GELU_TANH:
       ACLPY_EACH_OF_N(gated(t, gelu_argument(t)));
     case ACLPY_POST_HARDSIGMOID:

@@ -69,8 +69,7 @@ ACLPY_EACH_VECTOR_(elu, aclpy_elu_(s, a))
 ACLPY_EACH_VECTOR_(logistic, aclpy_gate_(one, s))
 ACLPY_EACH_VECTOR_(swish, aclpy_gate_(s, v32_mul(a, s)))
 ACLPY_EACH_VECTOR_(gelu_tanh, aclpy_gate_(s, aclpy_gelu_argument_(s)))
-ACLPY_EACH_VECTOR_(gelu_erf,
-                   v32_mul(v32_mul(v32_set1(0.5f), s), v32_one_plus_erf(v32_mul(s, v32_set1(0x1.6a09e6p-1f)))))
+ACLPY_EACH_VECTOR_(gelu_erf, v32_gelu(s))
 ACLPY_EACH_VECTOR_(mish, aclpy_mish_(s))
 ACLPY_EACH_VECTOR_(soft_relu, v32_div(v32_softplus(v32_mul(a, s)), a))
 #undef ACLPY_EACH_FLOAT_

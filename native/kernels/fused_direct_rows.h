@@ -15,11 +15,7 @@ ACLPY_INLINE void FN(direct_load)(const STORED *x, v32 *v, int way) {
 ACLPY_INLINE v32_acc FN(direct_exp)(const v32 *x, float *e, v32 shift, int logarithm, v32_acc s, int way, int calm) {
   v32 v[4];
   for (int k = 0; k < 4; ++k) v[k] = v32_sub(x[k], shift);
-  if (sizeof(STORED) < sizeof(float)) { /* step by step: float32 gains nothing */
-    v32_exp_quad(v, calm ? ACLPY_EXP_NORMAL : ACLPY_EXP_ANY);
-  } else {
-    for (int k = 0; k < 4; ++k) v[k] = v32_exp_negative(v[k]);
-  }
+  v32_exp_quad(v, calm ? ACLPY_EXP_NORMAL : ACLPY_EXP_ANY);
   for (int k = 0; k < 4 && !logarithm; ++k) v32_store(e + k * LANES, v[k]);
   if (way == ACLPY_WAY_PAIRS) return v32_acc_add(s, SUMX(v));
   if (!logarithm) return v32_acc_add(s, v32_add(v32_add(v[0], v[1]), v32_add(v[2], v[3])));
@@ -34,7 +30,9 @@ static __attribute__((unused, noinline)) void FN(powers_rest)(const aclpy_fused 
   fused_single s;
   fused_powered_(f, d, &s);
   for (; d->at + ACLPY_DIRECT_QUAD <= f->g.n; d->at += ACLPY_DIRECT_QUAD) {
-    FN(single_quad)(f, &s, d->e, d->y, d->at, ACLPY_SINGLE_POWERED, target, way);
+    v32 v[4];
+    FN(single_make)(&s, d->e, v, d->at, ACLPY_SINGLE_POWERED, way);
+    FN(single_store)(f, &s, v, d->y, d->at, ACLPY_SINGLE_POWERED, target, way);
   }
 }
 /* Whether a row of whole quads is calm, but for NaNs. */
@@ -165,9 +163,11 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   if (d->made && way != ACLPY_WAY_ANY) d->made = peak->calm;
   if (d->made && way == ACLPY_WAY_ANY && d->wary) d->made = FN(direct_near)(x, n, shift);
   if (d->made != d->powered && d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
-  /* From floats to floats the loop for any operations is as fast, on some processors faster; not on Zen 5. */
-  const int narrow = sizeof(STORED) < sizeof(float) || f->to == 1 || d->core == ACLPY_CORE_ZEN_5;
-  if (narrow && able && !logarithm && target != ACLPY_STAGED) kind = fused_single_make_(f, d, &s);
+  /* From floats to floats the loop for any operations is as fast, on some processors faster. */
+  const int narrow = sizeof(STORED) < sizeof(float) || f->to == 1, zen_4 = d->core == ACLPY_CORE_ZEN_3;
+  const int single = narrow || zen_4 || d->core == ACLPY_CORE_ZEN_5;
+  if (single && able && !logarithm && target != ACLPY_STAGED) kind = fused_single_make_(f, d, &s);
+  if (!narrow && zen_4 && kind == ACLPY_SINGLE_MANY) kind = ACLPY_SINGLE_NOT;
   if (d->made) fused_powered_(f, d, &s);
   if (d->made) kind = d->powered ? ACLPY_SINGLE_POWERED : ACLPY_SINGLE_POWERS;
   if (kind != ACLPY_SINGLE_NOT) {

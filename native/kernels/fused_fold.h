@@ -5,7 +5,8 @@
  * does clip where its bounds are out of reach. A product with a power of two of at least 1 is exact, short of overflow,
  * which sizes exclude: it is carried along, into the next operand, into a multiply-add, which then rounds as the
  * addition alone would, or back into the addition before, for sums never lose bits to underflow. Into a product that is
- * rounded (the factor's, too) it goes only where the result's type has no use for what underflows.
+ * rounded (the factor's, too) it goes only where the result's type, or what is added next, has no use for what
+ * underflows.
  * Other rows take the operations as they were given.
  */
 #ifndef ACLPY_KERNELS_FUSED_FOLD_H
@@ -36,6 +37,7 @@ typedef struct fold_walk {
   double slope, above; /* roundings allowed for */
   int last;            /* the last step's operand may be scaled */
   int firm;            /* the first step keeps calm rows far from underflow */
+  int beside;          /* what underflows vanishes in the first step, a sum */
 } fold_walk;
 
 ACLPY_INLINE int fold_sign_(float x) { return (int)(aclpy_f32_bits(x) >> 31); }
@@ -74,10 +76,12 @@ ACLPY_INLINE void fold_back_(fold_walk *w, aclpy_post_step *last) {
 
 /* Whether the first step, with such an operand, leaves calm rows 0 or normal: their elements are at least e^-60 / n,
  * about 2^-102 for the longest that are held. A sum is no smaller than the last place of the smaller term, and the
- * terms are of one size where it is much smaller than they are. */
-ACLPY_INLINE void fold_first_(fold_walk *w, uint32_t least, int product) {
+ * terms are of one size where it is much smaller than they are. `zeros`: an element is 0. */
+ACLPY_INLINE void fold_first_(fold_walk *w, uint32_t least, int product, int zeros) {
   const uint32_t enough = product ? 0x35800000u : 0x21800000u; /* 2^-20, 2^-60 */
-  if (w->fold->steps == 0) w->firm = least == 0 || least >= enough;
+  if (w->fold->steps > 0) return;
+  w->firm = least == 0 || least >= enough;
+  w->beside = !product && !zeros && least >= enough;
 }
 
 /* The vectors hold t itself. `lossy`: underflow does not matter. */
@@ -93,26 +97,28 @@ ACLPY_INLINE void fold_flush_(fold_walk *w, int lossy) {
     w->fold->gain = w->gain;
     w->gain = 1.0f;
   } else {
-    fold_first_(w, aclpy_f32_bits(w->gain), 1);
+    fold_first_(w, aclpy_f32_bits(w->gain), 1, 0);
     fold_emit_(w, ACLPY_POST_MUL, 0.0f, w->gain, NULL); /* there is room: what makes a gain was a step */
   }
 }
 
 /* What there is to know of an operand's elements: bits of the largest and of the smallest that is not 0, whether one
- * has a sign. */
+ * has a sign, whether one is 0. */
 typedef struct fold_operand {
   uint32_t size, least, signs;
+  int zeros;
 } fold_operand;
 /* Not inlined: see fold_times_. */
 static __attribute__((unused, noinline)) fold_operand fold_look_(const float *row, int64_t n) {
-  uint32_t size = 0, least = UINT32_MAX, signs = 0;
+  uint32_t size = 0, least = UINT32_MAX, most = 0, signs = 0;
   for (int64_t i = 0; i < n; ++i) {
     const uint32_t bits = aclpy_f32_bits(row[i]), here = bits & 0x7fffffffu, before = here - 1;
     size = here > size ? here : size;
-    least = before < least ? before : least; /* of 0, none */
+    least = before < least ? before : least; /* of 0, the largest there is */
+    most = before > most ? before : most;
     signs |= bits;
   }
-  const fold_operand look = {size, least + 1, signs};
+  const fold_operand look = {size, least + 1, signs, most == UINT32_MAX};
   return look;
 }
 
@@ -125,7 +131,7 @@ ACLPY_INLINE void fold_operand_(fold_walk *w, const aclpy_post_step *given) {
   const float *each = given->operand.each;
   if (!known || (product && each != NULL && w->taken)) fold_flush_(w, 0);
   const float gain = w->gain;
-  fold_first_(w, look.least, product);
+  fold_first_(w, look.least, product, look.zeros);
   if (each != NULL && !w->taken) {
     if (w->fold->paired) pairs_bf16(each, w->own, w->n);
     if (!w->fold->paired) memcpy(w->own, each, (size_t)w->n * sizeof *each);
@@ -150,7 +156,7 @@ ACLPY_INLINE void fold_linear_(fold_walk *w, const aclpy_post_step *given) {
   const int usual = fold_moderate_(a) && fold_moderate_(b);
   if (!w->known || !usual) fold_flush_(w, 0);
   if (w->known && fold_power_(a)) {
-    fold_first_(w, aclpy_f32_bits(b) & 0x7fffffffu, 0);
+    fold_first_(w, aclpy_f32_bits(b) & 0x7fffffffu, 0, b == 0.0f);
     fold_emit_(w, ACLPY_POST_FMA, w->gain * a, b, NULL);
   } else {
     fold_emit_(w, ACLPY_POST_LINEAR, w->gain * a, 0.0f, NULL)->beta = b;
@@ -211,12 +217,29 @@ ACLPY_INLINE void fold_keep_(fold_walk *w, const aclpy_post_step *given, int fro
   fold_size_(w, 0.0, (double)__builtin_fabsf(a) + (double)__builtin_fabsf(b));
 }
 
+/* A sum with an operand that differs from row to row. */
+ACLPY_INLINE void fold_moved_(fold_walk *w, int from) {
+  if (!w->known) fold_flush_(w, 0);
+  fold_emit_(w, ACLPY_POST_FMA, w->gain, 0.0f, NULL);
+  w->fold->from[w->fold->steps - 1] = from;
+  w->last = w->known = w->positive = 0;
+}
+
+/* A product before a sum that needs it no more: into the factor. t is subnormal where bits are lost, and its product
+ * below the half of the last place of what is added. */
+ACLPY_INLINE void fold_lead_(const fold_walk *w) {
+  aclpy_post_step *first = &w->fold->step[0];
+  if (w->fold->steps == 0 || first->code != ACLPY_POST_FMA || !w->beside || first->alpha > 0x1p20f) return;
+  w->fold->gain = first->alpha;
+  first->alpha = 1.0f;
+}
+
 /* The fold of the given steps; `moves`: the operand differs from row to row. Operands of several elements are rows that
  * all rows see where it is paired. `coarse`: results below 2^-60 count as 0. */
 static __attribute__((unused)) void fused_fold_make_(fused_fold *fold, const aclpy_post_step *given,
                                                      const aclpy_post_operand *const *moves, int64_t steps, int64_t n,
                                                      float *own, int coarse) {
-  fold_walk w = {fold, own, 0, n, 1.0f, 1, 1, 1.0001, 0.0, 0, 0};
+  fold_walk w = {fold, own, 0, n, 1.0f, 1, 1, 1.0001, 0.0, 0, 0, 0};
   fold->steps = 0;
   fold->gain = 1.0f;
   fold->limit = 2.0f;
@@ -233,6 +256,8 @@ static __attribute__((unused)) void fused_fold_make_(fused_fold *fold, const acl
       fold_operand_(&w, g);
     } else if (g->code == ACLPY_POST_LINEAR) {
       fold_linear_(&w, g);
+    } else if (g->code == ACLPY_POST_ADD) {
+      fold_moved_(&w, (int)k);
     } else if (fold_caps_(&w, g) && fold_moderate_(g->beta)) {
       fold_cap_(&w, g);
     } else {
@@ -240,6 +265,7 @@ static __attribute__((unused)) void fused_fold_make_(fused_fold *fold, const acl
     }
   }
   fold_flush_(&w, coarse);
+  fold_lead_(&w);
   fold->tame = w.known && fold_most_(&w) <= 0x1p30;
   fold->firm = fold->tame && (fold->steps == 0 || (fold->steps == 1 && w.firm));
 }

@@ -21,11 +21,13 @@ typedef struct FN(direct_three) {
   v32 least; /* of x - max, where powers are made of rows that may not be calm */
 } FN(direct_three);
 
-ACLPY_INLINE void FN(single_quad)(const aclpy_fused *f, const fused_single *s, const float *e, unsigned char *y,
-                                  int64_t i, int kind, int64_t target, int way) {
-  v32 v[4];
+/* Four results of the row before, and their store. */
+ACLPY_INLINE void FN(single_make)(const fused_single *s, const float *e, v32 *v, int64_t i, int kind, int way) {
   for (int k = 0; k < 4; ++k) v[k] = v32_mul(v32_load(e + i + k * LANES), s->factor);
   fused_single_apply_(s, v, i, kind, way != ACLPY_WAY_ANY);
+}
+ACLPY_INLINE void FN(single_store)(const aclpy_fused *f, const fused_single *s, const v32 *v, unsigned char *y,
+                                   int64_t i, int kind, int64_t target, int way) {
   unsigned char *to = y + i * (way == ACLPY_WAY_ANY ? f->to : (int64_t)sizeof(STORED));
   if (way == ACLPY_WAY_PAIRS) {
     STQ((STORED *)(void *)to, v, s->streaming, single_tame_(s, kind) || single_firm_(s, kind));
@@ -57,22 +59,26 @@ ACLPY_INLINE void FN(direct_powers)(FN(direct_three) * t, const v32 *x, int64_t 
 ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t, fused_single s, int kind,
                                       int64_t target, int way) {
   const int64_t n = f->g.n, size = (int64_t)sizeof(STORED);
-  const int each = kind == ACLPY_SINGLE_FMA_EACH || kind == ACLPY_SINGLE_MUL_EACH || kind == ACLPY_SINGLE_MANY;
+  const int row = single_has_row_(kind), each = row || kind == ACLPY_SINGLE_MANY;
+  /* Where results need more registers than there are beside x. */
+  const int late = kind == ACLPY_SINGLE_TANH || (row && sizeof(STORED) < sizeof(float));
   const aclpy_walk forwards = {-1, n * size};
   /* Beside a row of operands the first level has less room; results of one byte a float want the whole way even so. */
-  const int close = (kind == ACLPY_SINGLE_FMA_EACH || kind == ACLPY_SINGLE_MUL_EACH) && f->to > 1;
-  const int64_t least = close ? ACLPY_NEAR_BYTES_ZEN_5 / 2 : ACLPY_NEAR_BYTES_ZEN_5;
+  const int64_t least = row && f->to > 1 ? ACLPY_NEAR_BYTES_ZEN_5 / 2 : ACLPY_NEAR_BYTES_ZEN_5;
   const int64_t near = PLAIN && s.d->core == ACLPY_CORE_ZEN_5 ? least : 0;
   const float *e = s.d->e;
   unsigned char *y = s.d->y;
   int64_t i = 0;
   for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
-    v32 v[4];
+    v32 v[4], made[4];
     const aclpy_walk *walk = each ? &t->walk : &forwards;
     if (s.streaming) direct_fetch_(walk, t->next, t->x, i * size, ACLPY_DIRECT_QUAD * size, near);
     TOP_QUAD(&t->top, t->next + aclpy_walk_at(walk, i * size) / size);
-    FN(direct_load)(t->x + i, v, way);
-    if (kind != ACLPY_SINGLE_POWERS) FN(single_quad)(f, &s, e, y, i, kind, target, way);
+    /* Before anything is stored (direct_quads). */
+    if (!late) FN(direct_load)(t->x + i, v, way);
+    if (kind != ACLPY_SINGLE_POWERS) FN(single_make)(&s, e, made, i, kind, way);
+    if (late) FN(direct_load)(t->x + i, v, way);
+    if (kind != ACLPY_SINGLE_POWERS) FN(single_store)(f, &s, made, y, i, kind, target, way);
     if (kind >= ACLPY_SINGLE_POWERED) {
       FN(direct_powers)(t, v, i, way);
     } else {
@@ -97,6 +103,8 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   ACLPY_SINGLE_(name##_fma_each, ACLPY_SINGLE_FMA_EACH, target, way)                                           \
   ACLPY_SINGLE_(name##_mul, ACLPY_SINGLE_MUL, target, way)                                                     \
   ACLPY_SINGLE_(name##_mul_each, ACLPY_SINGLE_MUL_EACH, target, way)                                           \
+  ACLPY_SINGLE_(name##_add, ACLPY_SINGLE_ADD, target, way)                                                     \
+  ACLPY_SINGLE_(name##_add_each, ACLPY_SINGLE_ADD_EACH, target, way)                                           \
   ACLPY_SINGLE_(name##_cap, ACLPY_SINGLE_CAP, target, way)                                                     \
   ACLPY_SINGLE_(name##_many, ACLPY_SINGLE_MANY, target, way)                                                   \
   ACLPY_SINGLE_(name##_exp, ACLPY_SINGLE_EXP, target, way)                                                     \
@@ -110,6 +118,8 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
     if (kind == ACLPY_SINGLE_FMA_EACH) return FN(name##_fma_each)(f, t, s);                                    \
     if (kind == ACLPY_SINGLE_MUL) return FN(name##_mul)(f, t, s);                                              \
     if (kind == ACLPY_SINGLE_MUL_EACH) return FN(name##_mul_each)(f, t, s);                                    \
+    if (kind == ACLPY_SINGLE_ADD) return FN(name##_add)(f, t, s);                                              \
+    if (kind == ACLPY_SINGLE_ADD_EACH) return FN(name##_add_each)(f, t, s);                                    \
     if (kind == ACLPY_SINGLE_CAP) return FN(name##_cap)(f, t, s);                                              \
     if (kind == ACLPY_SINGLE_MANY) return FN(name##_many)(f, t, s);                                            \
     if (kind == ACLPY_SINGLE_EXP) return FN(name##_exp)(f, t, s);                                              \

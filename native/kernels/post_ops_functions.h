@@ -47,13 +47,9 @@ ACLPY_INLINE void aclpy_function_as_(int64_t code, const aclpy_post_step *step, 
     aclpy_function_power_(step, v, 0);
     return;
   }
-  const v32 root = v32_set1(0x1.6a09e6p-1f), half = v32_set1(0.5f);
-  v32 x[4], square[4];
-  for (int k = 0; k < 4; ++k) {
-    x[k] = code == ACLPY_POST_GELU_ERF ? v32_mul(v[k], root) : v[k];
-    square[k] = v32_mul(x[k], x[k]);
-  }
-  const float limit = code == ACLPY_POST_EXP ? 0.34f : code == ACLPY_POST_TANH ? 1.0f : 0.72f;
+  v32 square[4];
+  for (int k = 0; k < 4; ++k) square[k] = v32_mul(v[k], v[k]);
+  const float limit = code == ACLPY_POST_EXP ? 0.34f : 1.0f;
   if (aclpy_function_far_(square, limit)) {
     _Alignas(64) float t[4 * v32_LANES];
     for (int k = 0; k < 4; ++k) v32_store(t + k * v32_LANES, v[k]);
@@ -61,16 +57,14 @@ ACLPY_INLINE void aclpy_function_as_(int64_t code, const aclpy_post_step *step, 
     for (int k = 0; k < 4; ++k) v[k] = v32_load(t + k * v32_LANES);
     return;
   }
-  switch (code) {
-    case ACLPY_POST_EXP:
-      for (int k = 0; k < 4; ++k) v[k] = v32_exp_near_(x[k]);
-      break;
-    case ACLPY_POST_TANH:
-      for (int k = 0; k < 4; ++k) v[k] = v32_tanh_near_(x[k]);
-      break;
-    default:
-      for (int k = 0; k < 4; ++k) v[k] = v32_mul(v32_mul(half, v[k]), v32_one_plus_erf_near_(x[k]));
-      break;
+  if (code == ACLPY_POST_EXP) {
+    v32_exps_near_(v, 4);
+  } else if (code == ACLPY_POST_TANH) {
+    for (int k = 0; k < 4; ++k) v[k] = v32_tanh_near_(v[k]);
+  } else {
+    v32 x[4] = {v[0], v[1], v[2], v[3]};
+    v32_normals_near_(x, 4);
+    for (int k = 0; k < 4; ++k) v[k] = v32_mul(x[k], v[k]);
   }
 }
 ACLPY_INLINE void aclpy_function_step_(const aclpy_post_step *step, v32 *v) { aclpy_function_as_(step->code, step, v); }

@@ -2,9 +2,9 @@
  * More functions of v32: expm1, tanh, log(1 + e), erfcx. exp is in math.h.
  *
  * Polynomials are least-error fits (weighted, coefficients rounded to float): 2e-8 for expm1 on |r| <= ln(2)/2,
- * 5e-9 for tanh(x) and 3e-9 for log(1 + e^x) on |x| <= 1, 3e-8 for erf on |x| <= 0.72 (these three where every lane is
- * as small, chosen lane by lane elsewhere), 8e-9 for log(1 + f) on [sqrt(1/2) - 1, sqrt(2) - 1], 5e-8 for exp(a^2)
- * erfc(a) as t P(t), t = 1 / (1 + a/2), a in [0, 11]. NaN passes through all of them.
+ * 5e-9 for tanh(x), 3e-9 for log(1 + e^x) and 3e-8 for the normal distribution on |x| <= 1 (these three where every
+ * lane is as small, chosen lane by lane elsewhere), 8e-9 for log(1 + f) on [sqrt(1/2) - 1, sqrt(2) - 1], 5e-8 for
+ * exp(a^2) erfc(a) as t P(t), t = 1 / (1 + a/2), a in [0, 11]. NaN passes through all of them.
  */
 #ifndef ACLPY_SIMD_MATH_F32_H
 #define ACLPY_SIMD_MATH_F32_H
@@ -105,23 +105,18 @@ ACLPY_INLINE v32 v32_softplus(v32 x) {
   return v32_pick_greater(size, one, far, near);
 }
 
-/* 1 + erf(x) as 1 + x Q(x^2), |x| <= 0.72. */
-ACLPY_INLINE v32 v32_one_plus_erf_near_(v32 x) {
-  const v32 u = v32_mul(x, x);
-  v32 p = v32_set1(-0x1.673ee8p-11f);
-  p = v32_fma(p, u, v32_set1(0x1.500326p-8f));
-  p = v32_fma(p, u, v32_set1(-0x1.b7bfd0p-6f));
-  p = v32_fma(p, u, v32_set1(0x1.ce2bccp-4f));
-  p = v32_fma(p, u, v32_set1(-0x1.81273ep-2f));
-  p = v32_fma(p, u, v32_set1(0x1.20dd74p+0f));
-  return v32_fma(p, x, v32_set1(1.0f));
+/* v = P(X <= v), X normal, of `count` vectors: 1/2 + v R(v^2), |v| <= 1. */
+ACLPY_INLINE void v32_normals_near_(v32 *v, int count) {
+  v32 u[4], p[4];
+  ACLPY_EACH_OF_(count) u[k] = v32_mul(v[k], v[k]);
+  ACLPY_EACH_OF_(count) p[k] = v32_fma(v32_set1(0x1.80a916p-14f), u[k], v32_set1(-0x1.31096ap-10f));
+  ACLPY_EACH_OF_(count) p[k] = v32_fma(p[k], u[k], v32_set1(0x1.46767ap-7f));
+  ACLPY_EACH_OF_(count) p[k] = v32_fma(p[k], u[k], v32_set1(-0x1.10561ap-4f));
+  ACLPY_EACH_OF_(count) p[k] = v32_fma(p[k], u[k], v32_set1(0x1.98844cp-2f));
+  ACLPY_EACH_OF_(count) v[k] = v32_fma(p[k], v[k], v32_set1(0.5f));
 }
-/* 1 + erf(x) */
-ACLPY_INLINE v32 v32_one_plus_erf(v32 x) {
-  const v32 limit = v32_set1(0.72f), size = v32_abs(x);
-  const v32 near = v32_one_plus_erf_near_(v32_min(limit, v32_max(v32_set1(-0.72f), x)));
-  if (!v32_any_greater(size, limit)) return near;
-  const v32 a = v32_min(v32_set1(11.0f), size);
+/* erfc(a), 0 <= a <= 11. */
+ACLPY_INLINE v32 v32_erfc_(v32 a) {
   const v32 t = v32_div(v32_set1(1.0f), v32_fma(a, v32_set1(0.5f), v32_set1(1.0f)));
   v32 p = v32_set1(0x1.3535e2p-7f);
   p = v32_fma(p, t, v32_set1(-0x1.bb2ae8p-4f));
@@ -133,9 +128,19 @@ ACLPY_INLINE v32 v32_one_plus_erf(v32 x) {
   p = v32_fma(p, t, v32_set1(0x1.eb26b2p-3f));
   p = v32_fma(p, t, v32_set1(0x1.218306p-2f));
   p = v32_fma(p, t, v32_set1(0x1.20d720p-2f));
-  const v32 erfc = v32_mul(v32_mul(p, t), v32_exp_negative(v32_negate(v32_mul(a, a))));
-  const v32 far = v32_pick_greater(x, v32_set1(0.0f), v32_sub(v32_set1(2.0f), erfc), erfc);
-  return v32_pick_greater(size, limit, far, near);
+  return v32_mul(v32_mul(p, t), v32_exp_negative(v32_negate(v32_mul(a, a))));
+}
+/* v P(X <= v), X normal: beyond 1 by erfc(|v| / sqrt(2)). The product with 1/2 comes first, so that erfc keeps its last
+ * bits. */
+ACLPY_INLINE v32 v32_gelu(v32 v) {
+  const v32 one = v32_set1(1.0f), size = v32_abs(v);
+  v32 near = v32_min(one, v32_max(v32_set1(-1.0f), v));
+  v32_normals_near_(&near, 1);
+  near = v32_mul(near, v);
+  if (!v32_any_greater(size, one)) return near;
+  const v32 erfc = v32_erfc_(v32_min(v32_set1(11.0f), v32_mul(size, v32_set1(0x1.6a09e6p-1f))));
+  const v32 twice = v32_pick_greater(v, v32_set1(0.0f), v32_sub(v32_set1(2.0f), erfc), erfc);
+  return v32_pick_greater(size, one, v32_mul(v32_mul(v32_set1(0.5f), v), twice), near);
 }
 
 #endif

@@ -6,6 +6,8 @@ The wanted value is numpy's: one operation after the other on the float32 softma
 
 from __future__ import annotations
 
+import itertools
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -39,6 +41,10 @@ ROWS = {
     "usual": lambda rng, n: rng.normal(size=n),
     "positive": lambda rng, n: rng.uniform(0, 2, n),
     "zeros": lambda _, n: np.resize([0.0, -0.0], n),
+    # A product goes into the factor where what it loses vanishes beside what is added.
+    "sparse": lambda rng, n: np.where(rng.uniform(size=n) < 0.3, 0.0, rng.normal(size=n)),
+    "far apart": lambda rng, n: 2.0 ** rng.uniform(-150, 60, n),
+    "just beside": lambda rng, n: 2.0 ** rng.uniform(-60, -40, n) * rng.choice([-1, 1], n),
     "huge": lambda rng, n: rng.normal(size=n) * 1e38,
     "tiny": lambda rng, n: rng.normal(size=n) * 1e-42,
     "small": lambda rng, n: rng.normal(size=n) * 1e-35,  # products are subnormal
@@ -131,6 +137,10 @@ def bits(a):
     return np.where(np.isnan(wide), 0, a.view(f"u{a.itemsize}"))
 
 
+#: Is never folded; once, it turns 0 to -0.
+SAME = Extras(post_ops=(Eltwise("abs"), Eltwise("abs")))
+
+
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize(
     ("origin", "target"),
@@ -140,10 +150,7 @@ def bits(a):
 def test_bits_of_the_operations_in_turn(device, stream, isa, shape, origin, target):
     dtype = np.dtype(ml_dtypes.bfloat16 if origin == "bfloat16" else origin)
     x = source(shape, dtype)
-    same = Extras(
-        post_ops=(Eltwise("abs"), Eltwise("abs"))
-    )  # is never folded; once, it turns 0 to -0
-    plain = forward(device, stream, same, x.astype(F), "float32", 1)
+    plain = forward(device, stream, SAME, x.astype(F), "float32", 1)
     small = target in {"uint8", "int8"}
     for number, (program, kind) in enumerate(CASES):
         for scale, divisor in ((8.0, 1 / 128), (1.0, 1 / 255), (0.3, 1 / 2), (2.0**40, 2.0**-60)):
@@ -164,6 +171,35 @@ def test_bits_of_the_operations_in_turn(device, stream, isa, shape, origin, targ
             with np.errstate(all="ignore"):
                 wanted = wanted / F(divisor) if small else wanted
             assert_same(got, rounded(wanted, target), (program, kind, scale))
+
+
+#: With an operand that differs from row to row.
+WHOLE = [
+    (Binary("add"),), (Binary("add"), Eltwise("relu")), (Binary("mul"),),
+    (Eltwise("linear", 2.0, 0.25), Binary("add"), Eltwise("linear", 4.0, 1.0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize(
+    ("origin", "target"),
+    [("float32", "float32"), ("bfloat16", "bfloat16"), ("float16", "float16"), ("float32", "int8")],
+)
+def test_operands_of_the_full_shape(device, stream, isa, shape, origin, target):
+    dtype = np.dtype(ml_dtypes.bfloat16 if origin == "bfloat16" else origin)
+    x = source(shape, dtype)
+    plain = forward(device, stream, SAME, x.astype(F), "float32", 1)["dst"]
+    for number, (kind, make) in enumerate(ROWS.items()):
+        rng = np.random.default_rng(number)
+        with np.errstate(over="ignore"):
+            operand = np.stack([make(rng, shape[1]) for _ in range(shape[0])]).astype(F)
+        for program, scale in itertools.product(WHOLE, (8.0, 1.0, 0.3)):
+            place = next(k for k, op in enumerate(program) if isinstance(op, Binary))
+            tensors = {"src_scale": np.array([scale], F), f"post_op_{place}_src1": operand}
+            extras = Extras(src_scale=True, post_ops=program)
+            got = forward(device, stream, extras, x, target, 1, **tensors)["dst"]
+            wanted = rounded(applied(plain, program, scale, [operand]), target)
+            assert_same(got, wanted, (program, kind, scale))
 
 
 #: Each in a loop of its own where rows are calm; a power above the first takes the loop for any.
