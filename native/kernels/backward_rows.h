@@ -377,7 +377,7 @@ static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args
   if (FN(grouped) ? geometry->n <= ACLPY_ROW_GROUPED * LANES : !p.streaming && geometry->n == 2 * LANES) {
     if (logarithm) FN(rows_short)(geometry, &p, begin, end, 1, past);
     if (!logarithm) FN(rows_short)(geometry, &p, begin, end, 0, past);
-    if (past) aclpy_stream_fence();
+    if (past || p.streaming) aclpy_stream_fence();
     return;
   }
   if (logarithm && p.streaming) FN(rows_run_as)(geometry, &p, begin, end, 1, 1);

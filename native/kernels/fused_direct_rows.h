@@ -163,7 +163,8 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   if (d->made && way != ACLPY_WAY_ANY) d->made = peak->calm;
   if (d->made && way == ACLPY_WAY_ANY && d->wary) d->made = FN(direct_near)(x, n, shift);
   if (d->made != d->powered && d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
-  /* From floats to floats the loop for any operations is as fast, on some processors faster. */
+  /* From floats to floats the loop for any operations is as fast, on some processors faster; on AMD's those of single
+   * operations are, but on Zen 3 and 4 the one of those that is for any. */
   const int narrow = sizeof(STORED) < sizeof(float) || f->to == 1, zen_4 = d->core == ACLPY_CORE_ZEN_3;
   const int single = narrow || zen_4 || d->core == ACLPY_CORE_ZEN_5;
   if (single && able && !logarithm && target != ACLPY_STAGED) kind = fused_single_make_(f, d, &s);

@@ -50,6 +50,8 @@ ACLPY_INLINE void fold_size_(fold_walk *w, double slope, double above) {
 }
 /* |t| of any row. */
 ACLPY_INLINE double fold_most_(const fold_walk *w) { return 2.0 * w->slope + w->above; }
+/* After a step: nothing is known where it may overflow. */
+ACLPY_INLINE void fold_known_(fold_walk *w, int known) { w->known = known && fold_most_(w) <= 0x1p120; }
 
 ACLPY_INLINE aclpy_post_step *fold_emit_(fold_walk *w, int64_t code, float alpha, float value, const float *each) {
   const aclpy_post_step step = {code, {each, value}, alpha, 0.0f, {0}};
@@ -147,7 +149,7 @@ ACLPY_INLINE void fold_operand_(fold_walk *w, const aclpy_post_step *given) {
     fold_emit_(w, ACLPY_POST_FMA, gain, given->operand.value, each);
   }
   w->positive = w->positive && look.signs >> 31 == 0;
-  w->known = known;
+  fold_known_(w, known);
 }
 
 ACLPY_INLINE void fold_linear_(fold_walk *w, const aclpy_post_step *given) {
@@ -164,7 +166,7 @@ ACLPY_INLINE void fold_linear_(fold_walk *w, const aclpy_post_step *given) {
   }
   fold_size_(w, w->slope * size, w->above * size + more);
   w->positive = w->positive && !fold_sign_(a) && !fold_sign_(b);
-  w->known = w->known && usual;
+  fold_known_(w, w->known && usual);
 }
 
 /* Whether the elements are numbers without a sign and the step a clip from 0 or less on. */
@@ -210,6 +212,7 @@ ACLPY_INLINE void fold_keep_(fold_walk *w, const aclpy_post_step *given, int fro
       __builtin_fabsf(s) >= 0x1p-30f) {
     w->positive = w->positive && !fold_sign_(s);
     fold_size_(w, w->slope / (double)__builtin_fabsf(s), w->above / (double)__builtin_fabsf(s));
+    fold_known_(w, w->known);
     return;
   }
   w->known = given->code == ACLPY_POST_CLIP && fold_moderate_(a) && fold_moderate_(b);

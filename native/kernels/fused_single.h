@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What fused_single_rows.h does to the elements of a row, by kinds that have a loop each: most folds come to nothing,
- * to one multiply-add or one product, with a value or with a row of them, or to a function between products with a
+ * to one sum, product or multiply-add, with a value or with a row of them, or to a function between products with a
  * value.
  */
 #ifndef ACLPY_KERNELS_FUSED_SINGLE_H

@@ -109,8 +109,9 @@ ACLPY_INLINE void aclpy_fetch_shared(const void *end) {
 }
 
 /* Results go past the caches from so many bytes of all tensors on, where their lines are whole: a last level that is
- * nearly full keeps little of tensors that are read and written in turn. Gradients of rows, and results whose lines are
- * not whole, do so only where the tensors are larger than the last level. */
+ * nearly full keeps little of tensors that are read and written in turn. Gradients of rows, long rows in chunks, fused
+ * tiles and chunks, and dense results whose lines are not whole do so only where the tensors are larger than the last
+ * level. */
 ACLPY_INLINE int64_t aclpy_stream_bytes(void) { return aclpy_cache_bytes_last_level() / 8 * 5; }
 
 /* Up to so many vectors rows of a logarithm are done in groups. */

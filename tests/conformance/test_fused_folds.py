@@ -67,19 +67,31 @@ def one_thread():
     lib.aclpy_set_thread_count(before)
 
 
-#: Each ISA on the core that this machine has; the last one, the best, on those of other kinds, too.
-WAYS = [(name, -1) for name in ISAS] + [
-    (ISAS[-1], kind) for kind in range(lib.ACLPY_CORES) if kind != lib.aclpy_core_kind()
-]
+BEST = ISAS[-1]
+#: Each ISA on the core that this machine has; the last one, the best, on those of other kinds, with
+#: results past the caches, and where nothing rounds to bfloat16 by itself, too.
+WAYS = {name: {"isa": name} for name in ISAS} | {
+    f"{BEST}-core{kind}": {"isa": BEST, "kind": kind}
+    for kind in range(lib.ACLPY_CORES)
+    if kind != lib.aclpy_core_kind()
+}
+WAYS |= {
+    f"{BEST}-past": {"isa": BEST, "last_level": 4096},
+    f"{BEST}-pairs": {"isa": BEST, "bf16": 0},
+}
 
 
-@pytest.fixture(params=WAYS, ids=lambda way: way[0] if way[1] < 0 else f"{way[0]}-core{way[1]}")
+@pytest.fixture(params=WAYS.values(), ids=WAYS)
 def isa(request):
-    name, kind = request.param
-    lib.aclpy_core_set_kind(kind)
-    with settings.override(isa=name, fallback="error"):
-        yield name
+    way = request.param
+    lib.aclpy_core_set_kind(way.get("kind", -1))
+    lib.aclpy_core_set_bf16(way.get("bf16", -1))
+    lib.aclpy_cache_set_last_level(way.get("last_level", 0))
+    with settings.override(isa=way["isa"], fallback="error"):
+        yield way["isa"]
     lib.aclpy_core_set_kind(-1)
+    lib.aclpy_core_set_bf16(-1)
+    lib.aclpy_cache_set_last_level(0)
 
 
 def source(shape, dtype):
@@ -305,3 +317,27 @@ def test_products_that_overflow_in_between(device, stream, isa, factors):
     want = applied(plain, extras.post_ops, 1, operands.values())
     np.testing.assert_array_equal(bits(got), bits(want))
     assert np.isinf(want).any()
+
+
+def lines(*slopes):
+    return tuple(Eltwise("linear", slope, 0.0) for slope in slopes)
+
+
+@pytest.mark.parametrize("target", ["float32", "int8", "uint8"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        (*lines(1e18, 1e18, 1e18, 1e-18, 1e-18, 1e-18), Eltwise("clip", 0.0, 2.0)),
+        (*lines(1e18, 1e18, 1e18), Eltwise("linear", 0.0, 0.5), Eltwise("clip", 0.0, 1.0)),
+        lines(1e18, 1e18, 1e18, 1e-18, 1e-18, 1e-13),
+    ],
+)
+def test_overflow_in_between_is_not_forgotten(device, stream, isa, program, target):
+    """Bounds of what comes later say nothing of what was infinite, or a NaN, before."""
+    x = np.full((20, 4160), -3, np.float32)
+    x[:, 7] = x[1::2, 4159] = 9
+    plain = forward(device, stream, SAME, x, "float32", 1)["dst"]
+    got = forward(device, stream, Extras(post_ops=program), x, target, 1)["dst"]
+    turns = applied(plain, program, 1, [])
+    assert np.isinf(applied(plain, program[:3], 1, [])).any()
+    assert_same(got, rounded(turns, target), (program, target))
