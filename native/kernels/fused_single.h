@@ -11,7 +11,6 @@
 enum {
   ACLPY_SINGLE_NOT = 0, /* another loop */
   ACLPY_SINGLE_NONE,
-  ACLPY_SINGLE_FMA,
   ACLPY_SINGLE_FMA_EACH,
   ACLPY_SINGLE_MUL,
   ACLPY_SINGLE_MUL_EACH,
@@ -106,7 +105,8 @@ ACLPY_INLINE int single_plain_(const aclpy_post_step *step) {
   if (single_is_factor_(step) && step->operand.value == 1.0f) return ACLPY_SINGLE_NONE;
   if (step->code == ACLPY_POST_MUL) return each ? ACLPY_SINGLE_MUL_EACH : ACLPY_SINGLE_MUL;
   if (exact) return each ? ACLPY_SINGLE_ADD_EACH : ACLPY_SINGLE_ADD;
-  if (step->code == ACLPY_POST_FMA) return each ? ACLPY_SINGLE_FMA_EACH : ACLPY_SINGLE_FMA;
+  /* With one value that is 0 or tiny: too rare for a loop. */
+  if (step->code == ACLPY_POST_FMA) return each ? ACLPY_SINGLE_FMA_EACH : ACLPY_SINGLE_MANY;
   return ACLPY_SINGLE_NOT;
 }
 
@@ -180,7 +180,6 @@ ACLPY_INLINE void single_function_(const fused_single *s, v32 *v, int kind, int 
 
 /* The quad from element i on. */
 ACLPY_INLINE void fused_single_apply_(const fused_single *s, v32 *v, int64_t i, int kind, int calm) {
-  for (int k = 0; k < 4 && kind == ACLPY_SINGLE_FMA; ++k) v[k] = v32_fma(v[k], s->alpha, s->value);
   if (kind == ACLPY_SINGLE_MUL) single_times_(v, s->value);
   for (int k = 0; k < 4 && kind == ACLPY_SINGLE_ADD; ++k) v[k] = v32_add(v[k], s->value);
   if (single_has_row_(kind)) single_row_(s, v, i, kind);

@@ -99,7 +99,6 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   }
 #define ACLPY_SINGLES_(name, target, way)                                                                      \
   ACLPY_SINGLE_(name##_none, ACLPY_SINGLE_NONE, target, way)                                                   \
-  ACLPY_SINGLE_(name##_fma, ACLPY_SINGLE_FMA, target, way)                                                     \
   ACLPY_SINGLE_(name##_fma_each, ACLPY_SINGLE_FMA_EACH, target, way)                                           \
   ACLPY_SINGLE_(name##_mul, ACLPY_SINGLE_MUL, target, way)                                                     \
   ACLPY_SINGLE_(name##_mul_each, ACLPY_SINGLE_MUL_EACH, target, way)                                           \
@@ -114,7 +113,6 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   ACLPY_SINGLE_(name##_powered, ACLPY_SINGLE_POWERED, target, way)                                             \
   ACLPY_SINGLE_(name##_powers, ACLPY_SINGLE_POWERS, target, way)                                               \
   ACLPY_INLINE int64_t FN(name)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s, int kind) { \
-    if (kind == ACLPY_SINGLE_FMA) return FN(name##_fma)(f, t, s);                                              \
     if (kind == ACLPY_SINGLE_FMA_EACH) return FN(name##_fma_each)(f, t, s);                                    \
     if (kind == ACLPY_SINGLE_MUL) return FN(name##_mul)(f, t, s);                                              \
     if (kind == ACLPY_SINGLE_MUL_EACH) return FN(name##_mul_each)(f, t, s);                                    \

@@ -253,11 +253,10 @@ static void check_spaced_(const aclpy_kernel *k) {
   int done = 0;
   for (size_t i = 0; i < sizeof params / sizeof params[0]; ++i) {
     const int large = params[i][1] * params[i][2] > 1 << 20;
-    /* Past the caches, where that is done at all: on some cores not of all widths. */
+    /* Past the caches, where that is done at all: some cores do it of few widths. */
     aclpy_cache_set_last_level(4096);
-    int past = large || check_gaps_(k, params[i]);
     aclpy_core_set_kind(ACLPY_CORE_ANY);
-    past = past && (large || check_gaps_(k, params[i]));
+    const int past = large || check_gaps_(k, params[i]);
     aclpy_core_set_kind(-1);
     aclpy_cache_set_last_level(0);
     done += check_gaps_(k, params[i]) && past;
