@@ -319,17 +319,18 @@ def test_products_that_overflow_in_between(device, stream, isa, factors):
     assert np.isinf(want).any()
 
 
-def lines(*slopes):
-    return tuple(Eltwise("linear", slope, 0.0) for slope in slopes)
+def times(*factors):
+    """Products by constants that are not folded into each other."""
+    return tuple(Eltwise("linear", factor, 0.0) for factor in factors)
 
 
 @pytest.mark.parametrize("target", ["float32", "int8", "uint8"])
 @pytest.mark.parametrize(
     "program",
     [
-        (*lines(1e18, 1e18, 1e18, 1e-18, 1e-18, 1e-18), Eltwise("clip", 0.0, 2.0)),
-        (*lines(1e18, 1e18, 1e18), Eltwise("linear", 0.0, 0.5), Eltwise("clip", 0.0, 1.0)),
-        lines(1e18, 1e18, 1e18, 1e-18, 1e-18, 1e-13),
+        (*times(1e18, 1e18, 1e18, 1e-18, 1e-18, 1e-18), Eltwise("clip", 0.0, 2.0)),
+        (*times(1e18, 1e18, 1e18), Eltwise("linear", 0.0, 0.5), Eltwise("clip", 0.0, 1.0)),
+        times(1e18, 1e18, 1e18, 1e-18, 1e-18, 1e-13),
     ],
 )
 def test_overflow_in_between_is_not_forgotten(device, stream, isa, program, target):
