@@ -59,7 +59,9 @@ ACLPY_INLINE v32 aclpy_mish_(v32 s) {
   return v32_pick_greater(s, limit, s, v32_mul(s, v32_div(w, v32_add(w, two))));
 }
 ACLPY_INLINE v32 aclpy_elu_(v32 s, v32 alpha) {
-  const v32 zero = v32_set1(0.0f);
+  const v32 zero = v32_set1(0.0f), one = v32_set1(1.0f);
+  /* What a softmax leaves is seldom anything else. */
+  if (!v32_any_greater(v32_pick_greater(s, zero, zero, one), zero)) return s;
   return v32_pick_greater(s, zero, s, v32_mul(alpha, v32_expm1(v32_min(zero, s))));
 }
 

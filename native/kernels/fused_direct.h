@@ -67,11 +67,13 @@ typedef struct fused_direct {
   const aclpy_post_step *now; /* what the row takes: given steps or their fold */
   int64_t steps_now;
   int folded;
-  int functions;                      /* among them */
+  int functions;                      /* among them, or others that are done in memory */
+  int whole;                          /* what is done is the launch's own list: d->steps is 0 */
+  int finished;                       /* the row's whole quads are results already, in e */
   const float *far[ACLPY_EASY_STEPS]; /* operands of the full shape: to be fetched ahead */
   int64_t n_far;
   int core;               /* aclpy_core_kind */
-  const float *e;         /* exponentials */
+  float *e;               /* exponentials */
   const unsigned char *x; /* for the logarithm */
   unsigned char *y;       /* NULL: no row yet */
   int64_t index;          /* of its first element */
@@ -117,14 +119,12 @@ ACLPY_INLINE int direct_step_make_(const aclpy_fused *f, fused_direct *d, int64_
                                 aclpy_f32_from_bits((uint32_t)(constants >> 32)),
                                 {0}};
   d->step[k] = step;
-  aclpy_power_make(d->step[k].power, step.beta);
-  if (!aclpy_post_is_easy(code)) {
-    d->functions = 1;
-    return aclpy_post_is_function(code, step.beta);
-  }
+  if (!aclpy_post_is_easy(code)) d->functions = 1;
+  if (aclpy_post_operands_of(code) > 1) return 0;
   const aclpy_post_operand *o = aclpy_post_operands_of(code) > 0 ? &f->post.operand[f->post.ops[2 * k] >> 8] : NULL;
   if (o == NULL || (o->whole && !o->dense)) {
     d->step[k] = aclpy_post_step_(&f->post, k, 0, 1, NULL);
+    aclpy_power_make(d->step[k].power, step.beta);
     return 1;
   }
   if (o->segment % f->g.n != 0) return 0;
@@ -175,8 +175,8 @@ ACLPY_INLINE void direct_fold_(const aclpy_fused *f, fused_direct *d, float *own
   fused_fold_make_(&d->fold, d->step, d->moves, d->steps, f->g.n, own, coarse);
 }
 
-/* How a launch can be done: not here, in registers (with functions or without), or with results staged in t. `rows` has
- * room for two. */
+/* How a launch can be done: not here, in registers, some of it in the row's exponentials (functions), or, logarithms
+ * that have no place there, with results staged in t. `rows` has room for two. */
 static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fused_direct *d, float *rows) {
   float *spare = rows;
   const int64_t source = f->post.source, target = f->post.target;
@@ -195,18 +195,21 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   d->powers.can = 0;
   d->n_ready = 0;
   d->steps = 0;
-  d->functions = 0;
+  d->functions = d->finished = 0;
   d->fold.limit = -1.0f;
   d->fold.paired = 0;
   d->core = aclpy_core_kind();
-  if (f->post.n_ops > ACLPY_EASY_STEPS) return ACLPY_DIRECT_STAGED;
-  for (int64_t k = 0; k < f->post.n_ops; ++k) {
-    if (!direct_step_make_(f, d, k, &spare)) return ACLPY_DIRECT_STAGED;
+  d->whole = f->post.n_ops > ACLPY_EASY_STEPS;
+  for (int64_t k = 0; k < f->post.n_ops && !d->whole; ++k) d->whole = !direct_step_make_(f, d, k, &spare);
+  if (f->flags & ACLPY_FUSED_LOG) {
+    if (d->whole || d->functions) return ACLPY_DIRECT_STAGED;
+    d->steps = f->post.n_ops;
+    return ACLPY_DIRECT_CHEAP;
   }
+  if (d->whole) return ACLPY_DIRECT_FUNCTIONS;
   d->steps = f->post.n_ops;
-  if (!(f->flags & ACLPY_FUSED_LOG)) direct_fold_(f, d, rows + f->g.n);
-  if (!d->functions) return ACLPY_DIRECT_CHEAP;
-  return f->flags & ACLPY_FUSED_LOG ? ACLPY_DIRECT_STAGED : ACLPY_DIRECT_FUNCTIONS;
+  direct_fold_(f, d, rows + f->g.n);
+  return d->functions ? ACLPY_DIRECT_FUNCTIONS : ACLPY_DIRECT_CHEAP;
 }
 
 /* t = n results from d->at on, before the operations. */
@@ -261,9 +264,10 @@ static __attribute__((unused, noinline)) void direct_part_(const aclpy_fused *f,
 }
 
 /* The row after: its operands, and what lies before its first whole line. */
-ACLPY_INLINE void direct_next_(const aclpy_fused *f, fused_direct *d, int64_t row, const float *e,
-                               const unsigned char *x, float shift, float factor, int calm) {
+ACLPY_INLINE void direct_next_(const aclpy_fused *f, fused_direct *d, int64_t row, float *e, const unsigned char *x,
+                               float shift, float factor, int calm) {
   d->calm = calm;
+  d->finished = 0;
   d->e = e;
   d->x = x;
   d->index = row * f->g.n;
@@ -287,18 +291,65 @@ ACLPY_INLINE void direct_next_(const aclpy_fused *f, fused_direct *d, int64_t ro
   if (f->streaming && head > 0) direct_part_(f, d, aclpy_min_i64(head, f->g.n));
 }
 
-/* The row's operations on the quad from element i on. `functions`: some may be. */
-ACLPY_INLINE void direct_steps_(const fused_direct *d, v32 *v, int64_t i, int functions) {
-  for (int64_t s = 0; s < d->steps_now; ++s) {
-    if (functions && !aclpy_post_is_easy(d->now[s].code)) {
-      aclpy_function_step_(&d->now[s], v);
-    } else {
-      aclpy_easy_step_(&d->now[s], v, i, 4);
-    }
-  }
+/* The row's operations, cheap ones, on the quad from element i on. */
+ACLPY_INLINE void direct_steps_(const fused_direct *d, v32 *v, int64_t i) {
+  for (int64_t s = 0; s < d->steps_now; ++s) aclpy_easy_step_(&d->now[s], v, i, 4);
   for (int64_t k = 0; k < d->n_far; ++k) {
     direct_fetch_operand_(d->far[k] + i, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float), d->core);
   }
+}
+
+ACLPY_INLINE int direct_is_factor_(const aclpy_post_step *step) {
+  return step->code == ACLPY_POST_MUL && step->operand.each == NULL;
+}
+
+/* Steps of any kind on t[0..n), n at most ACLPY_PART. */
+ACLPY_INLINE void direct_steps_any_(const aclpy_post_step *steps, int64_t n_steps, float *t, int64_t n) {
+  for (int64_t k = 0; k < n_steps;) {
+    const aclpy_post_step *step = &steps[k];
+    int64_t easy = 0;
+    while (k + easy < n_steps && aclpy_post_is_easy(step[easy].code)) ++easy;
+    if (easy > 0) {
+      aclpy_post_easy(step, easy, t, n);
+    } else if (aclpy_post_operands_of(step->code) > 0) {
+      aclpy_post_binary_(step->code, t, step->operand, n);
+    } else {
+      aclpy_post_eltwise_(step->code, t, n, step->alpha, step->beta);
+    }
+    k += easy > 0 ? easy : 1;
+  }
+}
+
+/* Results of the row's whole quads, in place of its exponentials: most operations are too long for the loops over three
+ * rows, and most programs have more than one. A part at a time, which the first-level cache holds. */
+static __attribute__((unused, noinline)) void direct_finish_(const aclpy_fused *f, fused_direct *d) {
+  const int64_t begin = d->at, end = begin + (f->g.n - begin) / ACLPY_DIRECT_QUAD * ACLPY_DIRECT_QUAD;
+  const v32 factor = v32_set1(d->folded ? d->factor * d->fold.gain : d->factor);
+  /* A scale is done with the factor, which saves a pass: times 1 changes nothing. */
+  const int scaled = d->steps_now > 0 && direct_is_factor_(&d->now[0]);
+  const v32 scale = v32_set1(scaled ? d->now[0].operand.value : 1.0f);
+  const int64_t n_steps = d->steps_now - scaled;
+  aclpy_post_step steps[ACLPY_EASY_STEPS];
+  for (int64_t k = 0; k < n_steps; ++k) {
+    steps[k] = d->now[k + scaled];
+    if (steps[k].operand.each != NULL) steps[k].operand.each += begin;
+  }
+  for (int64_t n, i = begin; i < end; i += n) {
+    n = aclpy_min_i64(ACLPY_PART, end - i);
+    if (f->streaming) fused_fetch_operands_(f, d->index + i, n);
+    for (int64_t k = i; k < i + n; k += ACLPY_DIRECT_QUAD) {
+      float *e = d->e + k;
+      for (int l = 0; l < ACLPY_DIRECT_QUAD; l += v32_LANES) {
+        v32_store(e + l, v32_mul(v32_mul(v32_load(e + l), factor), scale));
+      }
+    }
+    direct_steps_any_(steps, n_steps, d->e + i, n);
+    if (d->whole) aclpy_post_apply(&f->post, d->e + i, d->index + i, n);
+    for (int64_t k = 0; k < n_steps; ++k) {
+      if (steps[k].operand.each != NULL) steps[k].operand.each += n;
+    }
+  }
+  d->finished = 1;
 }
 
 /* A quad of results, past the caches where asked. `tame`: see fused_fold.h. */

@@ -56,7 +56,20 @@ static __attribute__((unused, noinline)) void FN(direct_again)(const STORED *x, 
   }
 }
 
-/* The quad from d->at on. */
+/* All but the quads' stores, in memory. */
+ACLPY_INLINE void FN(direct_finish)(const aclpy_fused *f, fused_direct *d, int way) {
+  if (d->y == NULL || d->finished) return;
+  for (int64_t i = d->at; i + ACLPY_DIRECT_QUAD <= f->g.n && way == ACLPY_WAY_PAIRS && !d->folded;
+       i += ACLPY_DIRECT_QUAD) {
+    v32 v[4];
+    for (int k = 0; k < 4; ++k) v[k] = v32_load(d->e + i + k * LANES);
+    ORDER(v);
+    for (int k = 0; k < 4; ++k) v32_store(d->e + i + k * LANES, v[k]);
+  }
+  direct_finish_(f, d);
+}
+
+/* The quad from d->at on; with `functions`, of a row that is finished. */
 ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target, int functions,
                                   int way) {
   if (target == ACLPY_STAGED) {
@@ -70,12 +83,14 @@ ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int log
     const v32 shift = v32_set1(d->shift), offset = v32_set1(d->factor);
     LDQ((const STORED *)(const void *)d->x + i, v);
     for (int k = 0; k < 4; ++k) v[k] = v32_sub(v32_sub(v[k], shift), offset);
+  } else if (functions) { /* finished */
+    for (int k = 0; k < 4; ++k) v[k] = v32_load(d->e + i + k * LANES);
   } else {
     const v32 factor = v32_set1(d->folded ? d->factor * d->fold.gain : d->factor);
     for (int k = 0; k < 4; ++k) v[k] = v32_mul(v32_load(d->e + i + k * LANES), factor);
   }
-  if (paired && !d->folded) ORDER(v);
-  direct_steps_(d, v, i, functions);
+  if (paired && !d->folded && !functions) ORDER(v);
+  if (!functions) direct_steps_(d, v, i);
   if (paired && d->folded) {
     STQ((STORED *)(void *)d->y + i, v, f->streaming, d->fold.tame);
   } else if (way == ACLPY_WAY_CALM && target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T)) {
@@ -90,6 +105,7 @@ ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int log
 ACLPY_INLINE void FN(direct_rest)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target, int functions,
                                   int way) {
   if (functions && d->powered) FN(powers_rest)(f, d, target, way);
+  if (functions && d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_finish)(f, d, way);
   while (d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_quad)(f, d, logarithm, target, functions, way);
   while (d->at < f->g.n) direct_part_(f, d, aclpy_min_i64(ACLPY_DIRECT_PART, f->g.n - d->at));
 }
@@ -163,12 +179,12 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   if (d->made && way != ACLPY_WAY_ANY) d->made = peak->calm;
   if (d->made && way == ACLPY_WAY_ANY && d->wary) d->made = FN(direct_near)(x, n, shift);
   if (d->made != d->powered && d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
-  /* From floats to floats the loop for any operations is as fast, on some processors faster; on AMD's those of single
-   * operations are, but on Zen 3 and 4 the one of those that is for any. */
-  const int narrow = sizeof(STORED) < sizeof(float) || f->to == 1, zen_4 = d->core == ACLPY_CORE_ZEN_3;
-  const int single = narrow || zen_4 || d->core == ACLPY_CORE_ZEN_5;
+  /* From floats to floats the loop for any operations that are cheap is as fast, on some processors faster; on AMD's
+   * those of single operations are. */
+  const int narrow = sizeof(STORED) < sizeof(float) || f->to == 1, amd = d->core != ACLPY_CORE_ANY;
+  const int single = narrow || amd || functions;
   if (single && able && !logarithm && target != ACLPY_STAGED) kind = fused_single_make_(f, d, &s);
-  if (!narrow && zen_4 && kind == ACLPY_SINGLE_MANY) kind = ACLPY_SINGLE_NOT;
+  if (!d->made && (kind == ACLPY_SINGLE_MANY || (kind == ACLPY_SINGLE_NOT && functions))) FN(direct_finish)(f, d, way);
   if (d->made) fused_powered_(f, d, &s);
   if (d->made) kind = d->powered ? ACLPY_SINGLE_POWERED : ACLPY_SINGLE_POWERS;
   if (kind != ACLPY_SINGLE_NOT) {

@@ -26,7 +26,7 @@ ACLPY_INLINE void fused_powers_make_(const aclpy_fused *f, fused_direct *d) {
   s.d = d;
   if (single_between_(&s) != ACLPY_SINGLE_POW || !s.firm) return;
   const double y = (double)s.step.beta, times = y * 0x1.71547652b82fep+0;
-  const double after = (double)s.step.alpha * (double)s.last;
+  const double after = (double)s.step.alpha * s.last;
   /* Bytes: results are known to be small (bytes.h). */
   if ((target == ACLPY_TYPE_INT8 || target == ACLPY_TYPE_UINT8) && (y < 0.0 || after > 0x1p19)) return;
   d->powers.can = 1;

@@ -23,7 +23,9 @@ typedef struct FN(direct_three) {
 
 /* Four results of the row before, and their store. */
 ACLPY_INLINE void FN(single_make)(const fused_single *s, const float *e, v32 *v, int64_t i, int kind, int way) {
-  for (int k = 0; k < 4; ++k) v[k] = v32_mul(v32_load(e + i + k * LANES), s->factor);
+  for (int k = 0; k < 4; ++k) v[k] = v32_load(e + i + k * LANES);
+  if (kind == ACLPY_SINGLE_MANY) return;
+  single_times_(v, s->factor);
   fused_single_apply_(s, v, i, kind, way != ACLPY_WAY_ANY);
 }
 ACLPY_INLINE void FN(single_store)(const aclpy_fused *f, const fused_single *s, const v32 *v, unsigned char *y,
@@ -59,7 +61,7 @@ ACLPY_INLINE void FN(direct_powers)(FN(direct_three) * t, const v32 *x, int64_t 
 ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t, fused_single s, int kind,
                                       int64_t target, int way) {
   const int64_t n = f->g.n, size = (int64_t)sizeof(STORED);
-  const int row = single_has_row_(kind), each = row || kind == ACLPY_SINGLE_MANY;
+  const int row = single_has_row_(kind), each = row || single_is_led_(kind);
   /* Where results need more registers than there are beside x. */
   const int late = kind == ACLPY_SINGLE_TANH || (row && sizeof(STORED) < sizeof(float));
   const aclpy_walk forwards = {-1, n * size};
@@ -99,12 +101,16 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   }
 #define ACLPY_SINGLES_(name, target, way)                                                                      \
   ACLPY_SINGLE_(name##_none, ACLPY_SINGLE_NONE, target, way)                                                   \
-  ACLPY_SINGLE_(name##_fma_each, ACLPY_SINGLE_FMA_EACH, target, way)                                           \
   ACLPY_SINGLE_(name##_mul, ACLPY_SINGLE_MUL, target, way)                                                     \
   ACLPY_SINGLE_(name##_mul_each, ACLPY_SINGLE_MUL_EACH, target, way)                                           \
   ACLPY_SINGLE_(name##_add, ACLPY_SINGLE_ADD, target, way)                                                     \
   ACLPY_SINGLE_(name##_add_each, ACLPY_SINGLE_ADD_EACH, target, way)                                           \
-  ACLPY_SINGLE_(name##_cap, ACLPY_SINGLE_CAP, target, way)                                                     \
+  ACLPY_SINGLE_(name##_easy, ACLPY_SINGLE_EASY, target, way)                                                   \
+  ACLPY_SINGLE_(name##_min, ACLPY_SINGLE_MIN, target, way)                                                     \
+  ACLPY_SINGLE_(name##_div, ACLPY_SINGLE_DIV, target, way)                                                     \
+  ACLPY_SINGLE_(name##_linear, ACLPY_SINGLE_LINEAR, target, way)                                               \
+  ACLPY_SINGLE_(name##_led_add, ACLPY_SINGLE_LED_ADD, target, way)                                             \
+  ACLPY_SINGLE_(name##_led_mul, ACLPY_SINGLE_LED_MUL, target, way)                                             \
   ACLPY_SINGLE_(name##_many, ACLPY_SINGLE_MANY, target, way)                                                   \
   ACLPY_SINGLE_(name##_exp, ACLPY_SINGLE_EXP, target, way)                                                     \
   ACLPY_SINGLE_(name##_tanh, ACLPY_SINGLE_TANH, target, way)                                                   \
@@ -113,12 +119,16 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   ACLPY_SINGLE_(name##_powered, ACLPY_SINGLE_POWERED, target, way)                                             \
   ACLPY_SINGLE_(name##_powers, ACLPY_SINGLE_POWERS, target, way)                                               \
   ACLPY_INLINE int64_t FN(name)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s, int kind) { \
-    if (kind == ACLPY_SINGLE_FMA_EACH) return FN(name##_fma_each)(f, t, s);                                    \
     if (kind == ACLPY_SINGLE_MUL) return FN(name##_mul)(f, t, s);                                              \
     if (kind == ACLPY_SINGLE_MUL_EACH) return FN(name##_mul_each)(f, t, s);                                    \
     if (kind == ACLPY_SINGLE_ADD) return FN(name##_add)(f, t, s);                                              \
     if (kind == ACLPY_SINGLE_ADD_EACH) return FN(name##_add_each)(f, t, s);                                    \
-    if (kind == ACLPY_SINGLE_CAP) return FN(name##_cap)(f, t, s);                                              \
+    if (kind == ACLPY_SINGLE_EASY) return FN(name##_easy)(f, t, s);                                            \
+    if (kind == ACLPY_SINGLE_MIN) return FN(name##_min)(f, t, s);                                              \
+    if (kind == ACLPY_SINGLE_DIV) return FN(name##_div)(f, t, s);                                              \
+    if (kind == ACLPY_SINGLE_LINEAR) return FN(name##_linear)(f, t, s);                                        \
+    if (kind == ACLPY_SINGLE_LED_ADD) return FN(name##_led_add)(f, t, s);                                      \
+    if (kind == ACLPY_SINGLE_LED_MUL) return FN(name##_led_mul)(f, t, s);                                      \
     if (kind == ACLPY_SINGLE_MANY) return FN(name##_many)(f, t, s);                                            \
     if (kind == ACLPY_SINGLE_EXP) return FN(name##_exp)(f, t, s);                                              \
     if (kind == ACLPY_SINGLE_TANH) return FN(name##_tanh)(f, t, s);                                            \

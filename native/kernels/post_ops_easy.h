@@ -56,7 +56,7 @@ ACLPY_INLINE void aclpy_post_ease(aclpy_post_step *step) {
 
 ACLPY_INLINE v32 aclpy_easy_clip_(v32 t, v32 low, v32 high) { return v32_smaller(high, v32_larger(t, low)); }
 
-/* `count` vectors from t[i] on through one step. */
+/* `count` vectors from t[i] on through one step, of that code. */
 #define ACLPY_EASY_EACH_(expression)    \
   for (int64_t k = 0; k < count; ++k) { \
     const v32 t = v[k];                 \
@@ -77,9 +77,9 @@ ACLPY_INLINE v32 aclpy_easy_clip_(v32 t, v32 low, v32 high) { return v32_smaller
     }                                                                           \
   }                                                                             \
   break
-ACLPY_INLINE void aclpy_easy_step_(const aclpy_post_step *step, v32 *v, int64_t i, int64_t count) {
+ACLPY_INLINE void aclpy_easy_step_as_(int64_t code, const aclpy_post_step *step, v32 *v, int64_t i, int64_t count) {
   const v32 alpha = v32_set1(step->alpha), beta = v32_set1(step->beta);
-  switch (step->code) {
+  switch (code) {
     case ACLPY_POST_ADD:
       ACLPY_EASY_OPERAND_(v32_add(t, s));
     case ACLPY_POST_MUL:
@@ -108,6 +108,9 @@ ACLPY_INLINE void aclpy_easy_step_(const aclpy_post_step *step, v32 *v, int64_t 
 }
 #undef ACLPY_EASY_EACH_
 #undef ACLPY_EASY_OPERAND_
+ACLPY_INLINE void aclpy_easy_step_(const aclpy_post_step *step, v32 *v, int64_t i, int64_t count) {
+  aclpy_easy_step_as_(step->code, step, v, i, count);
+}
 
 /* All steps on t[0..n), n a multiple of 16; operands are as long. */
 ACLPY_INLINE void aclpy_post_easy(const aclpy_post_step *steps, int64_t n_steps, float *t, int64_t n) {

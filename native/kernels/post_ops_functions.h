@@ -8,11 +8,6 @@
 #include "eltwise.h"
 #include "post_ops_easy.h"
 
-ACLPY_INLINE int aclpy_post_is_function(int64_t code, float beta) {
-  if (code == ACLPY_POST_POW) return aclpy_power_takes(beta);
-  return code == ACLPY_POST_EXP || code == ACLPY_POST_TANH || code == ACLPY_POST_GELU_ERF;
-}
-
 /* Whether the sum of squares tells of an argument that may be beyond the limit, or of a NaN, which would hide one. */
 ACLPY_INLINE int aclpy_function_far_(const v32 *square, float limit) {
   const v32 sum = v32_add(v32_add(square[0], square[1]), v32_add(square[2], square[3]));
@@ -41,12 +36,8 @@ ACLPY_INLINE void aclpy_function_power_(const aclpy_post_step *step, v32 *v, int
   for (int k = 0; k < 4; ++k) v[k] = v32_mul(alpha, v[k]);
 }
 
-/* Four vectors; see aclpy_post_is_function. `code`: that of the step. */
-ACLPY_INLINE void aclpy_function_as_(int64_t code, const aclpy_post_step *step, v32 *v) {
-  if (code == ACLPY_POST_POW) {
-    aclpy_function_power_(step, v, 0);
-    return;
-  }
+/* Four vectors; an exponential, tanh or gelu_erf. */
+ACLPY_INLINE void aclpy_function_as_(int64_t code, v32 *v) {
   v32 square[4];
   for (int k = 0; k < 4; ++k) square[k] = v32_mul(v[k], v[k]);
   const float limit = code == ACLPY_POST_EXP ? 0.34f : 1.0f;
@@ -67,6 +58,5 @@ ACLPY_INLINE void aclpy_function_as_(int64_t code, const aclpy_post_step *step, 
     for (int k = 0; k < 4; ++k) v[k] = v32_mul(x[k], v[k]);
   }
 }
-ACLPY_INLINE void aclpy_function_step_(const aclpy_post_step *step, v32 *v) { aclpy_function_as_(step->code, step, v); }
 
 #endif

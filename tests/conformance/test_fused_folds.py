@@ -36,6 +36,8 @@ PROGRAMS = [
     (Eltwise("linear", 2.0, 1.0), Eltwise("clip", 0.0, 1.5), Eltwise("relu")),
     (Eltwise("square"), Eltwise("linear", 2.0, 0.0), Eltwise("relu")),
     (Binary("sub"), Eltwise("relu"), Binary("max")), (Eltwise("exp"), Eltwise("clip", 0.0, 1.0)),
+    (Eltwise("square"),), (Eltwise("abs"), Binary("add")),
+    (Binary("gt"), Eltwise("linear", 0.3, 7.0)),
 ]  # fmt: skip
 ROWS = {
     "usual": lambda rng, n: rng.normal(size=n),
@@ -52,10 +54,13 @@ ROWS = {
         rng.uniform(size=n) < 0.01, np.nan, rng.normal(size=n) * 1e30
     ),
 }
-#: Each program with rows of one sort; one operation, which has a loop of its own, with each sort.
-CASES = [(program, list(ROWS)[k % len(ROWS)]) for k, program in enumerate(PROGRAMS)] + [
-    ((Binary(name),), kind) for name in ("add", "mul") for kind in ROWS
-]
+#: Each program with rows of one sort; one operation, which has a loop of its own, with each sort,
+#: or with some where it shares that.
+CASES = (
+    [(program, list(ROWS)[k % len(ROWS)]) for k, program in enumerate(PROGRAMS)]
+    + [((Binary(name),), kind) for name in ("add", "mul") for kind in ROWS]
+    + [((Binary(name),), kind) for name in ("sub", "div", "max") for kind in ("sparse", "special")]
+)
 
 
 @pytest.fixture(autouse=True)
@@ -114,13 +119,18 @@ def one(op, t, s):
     if isinstance(op, Binary):
         if op.alg == "max":
             return np.where(t > s, t, s)
-        return {"add": np.add, "mul": np.multiply, "sub": np.subtract}[op.alg](t, s)
+        if op.alg == "gt":
+            return (t > s).astype(F)
+        by_name = {"add": np.add, "mul": np.multiply, "sub": np.subtract, "div": np.divide}
+        return by_name[op.alg](t, s)
     a, b = F(op.alpha), F(op.beta)
     if op.alg == "clip":
         above = np.where(t > a, t, a)
         return np.where(b < above, b, above)
     if op.alg == "linear":
         return a * t + b
+    if op.alg == "abs":
+        return np.where(t > 0, t, -t)
     return t * t if op.alg == "square" else np.where(t > 0, t, a * t)
 
 
@@ -189,6 +199,7 @@ def test_bits_of_the_operations_in_turn(device, stream, isa, shape, origin, targ
 WHOLE = [
     (Binary("add"),), (Binary("add"), Eltwise("relu")), (Binary("mul"),),
     (Eltwise("linear", 2.0, 0.25), Binary("add"), Eltwise("linear", 4.0, 1.0)),
+    (Binary("max"),), (Binary("gt"), Eltwise("square")),
 ]  # fmt: skip
 
 
@@ -226,12 +237,13 @@ FUNCTIONS = [
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("origin", ["float32", "bfloat16", "float16"])
 @pytest.mark.parametrize("target", ["origin", "uint8"])
-def test_functions_have_the_values_of_the_staged_way(device, stream, isa, shape, origin, target):
+def test_functions_have_the_values_of_the_way_by_memory(device, stream, isa, shape, origin, target):
     dtype = np.dtype(ml_dtypes.bfloat16 if origin == "bfloat16" else origin)
     x = source(shape, dtype)
     target = origin if target == "origin" else target
     # Powers to the first of rows within 60 of their largest have other last bits, no others.
-    staged = (Eltwise("abs"), Eltwise("abs"))  # changes no probability, and is never in registers
+    # Change no probability, and with them nothing is done in registers.
+    by_memory = (Eltwise("abs"), Eltwise("abs"))
     for program in FUNCTIONS:
         for scale in (8.0, 1.0, 0.3, 2.0**40, 2.0**-60):
             tensors = {"src_scale": np.array([scale], F)}
@@ -249,7 +261,7 @@ def test_functions_have_the_values_of_the_staged_way(device, stream, isa, shape,
                     1,
                     **tensors,
                 )["dst"]
-                for before in ((), staged)
+                for before in ((), by_memory)
             )
             if any(op.alg == "pow" and abs(op.beta) <= 1 for op in program):
                 assert_near(got, wanted, (program, scale))
@@ -264,7 +276,7 @@ def test_powers_of_the_least_probabilities(device, stream, isa):
     x[:, 5] = -59
     least = F(2.0**-10)
     program = (Eltwise("pow", float(least), 0.999), Binary("mul"))
-    staged = (Eltwise("abs"), Eltwise("abs"))
+    by_memory = (Eltwise("abs"), Eltwise("abs"))
     got, wanted = (
         forward(
             device,
@@ -278,7 +290,7 @@ def test_powers_of_the_least_probabilities(device, stream, isa):
                 f"post_op_{len(before) + 1}_src1": least[None, None],
             },
         )["dst"]
-        for before in ((), staged)
+        for before in ((), by_memory)
     )
     assert 0 < wanted[0, 5] < np.finfo(F).tiny
     assert_same(got, wanted, program)
