@@ -12,23 +12,36 @@
 #include "../simd/pow_f32.h"
 #include "element_types.h"
 
-#define ACLPY_EACH_FLOAT_(name, expression)                                                 \
-  ACLPY_INLINE void eltwise_##name(float *restrict t, int64_t n, float alpha, float beta) { \
-    (void)alpha, (void)beta;                                                                \
-    for (int64_t i = 0; i < n; ++i) {                                                       \
-      const float s = t[i];                                                                 \
-      t[i] = (expression);                                                                  \
-    }                                                                                       \
+/* What a function is given besides t: its constants, and what t is multiplied by before, one after the other. */
+typedef struct aclpy_eltwise {
+  float alpha, beta, first, second;
+} aclpy_eltwise;
+
+#define ACLPY_EACH_FLOAT_(name, expression)                                                         \
+  ACLPY_INLINE void eltwise_##name(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) { \
+    const float alpha = p->alpha, beta = p->beta, first = p->first, second = p->second;             \
+    (void)alpha, (void)beta;                                                                        \
+    for (int64_t i = 0; i < n; ++i) {                                                               \
+      const float s = t[i] * first * second;                                                        \
+      t[i] = (expression);                                                                          \
+    }                                                                                               \
   }
-#define ACLPY_EACH_VECTOR_(name, expression)                                                \
-  ACLPY_INLINE void eltwise_##name(float *restrict t, int64_t n, float alpha, float beta) { \
-    const v32 a = v32_set1(alpha), b = v32_set1(beta), one = v32_set1(1.0f);                \
-    (void)a, (void)b, (void)one;                                                            \
-    for (int64_t i = 0; i < n; i += v32_LANES) {                                            \
-      const v32 s = v32_load(t + i);                                                        \
-      v32_store(t + i, (expression));                                                       \
-    }                                                                                       \
+#define ACLPY_EACH_VECTOR_(name, expression)                                                        \
+  ACLPY_INLINE void eltwise_##name(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) { \
+    const v32 a = v32_set1(p->alpha), b = v32_set1(p->beta), one = v32_set1(1.0f);                  \
+    const v32 first = v32_set1(p->first), second = v32_set1(p->second);                             \
+    (void)a, (void)b, (void)one;                                                                    \
+    for (int64_t i = 0; i < n; i += v32_LANES) {                                                    \
+      const v32 s = v32_mul(v32_mul(v32_load(t + i), first), second);                               \
+      v32_store(t + i, (expression));                                                               \
+    }                                                                                               \
   }
+/* For those that take t more than once. */
+ACLPY_INLINE void eltwise_lead_(float *restrict t, int64_t n, float first, float second) {
+  if (first == 1.0f && second == 1.0f) return;
+  const v32 a = v32_set1(first), b = v32_set1(second);
+  for (int64_t i = 0; i < n; i += v32_LANES) v32_store(t + i, v32_mul(v32_mul(v32_load(t + i), a), b));
+}
 
 ACLPY_INLINE float aclpy_unit_(float x) { return x <= 0.0f ? 0.0f : x >= 1.0f ? 1.0f : x; }
 /* To nearest even: from 2^23 on every float is an integer. */
@@ -73,7 +86,18 @@ ACLPY_EACH_VECTOR_(swish, aclpy_gate_(s, v32_mul(a, s)))
 ACLPY_EACH_VECTOR_(gelu_tanh, aclpy_gate_(s, aclpy_gelu_argument_(s)))
 ACLPY_EACH_VECTOR_(gelu_erf, v32_gelu(s))
 ACLPY_EACH_VECTOR_(mish, aclpy_mish_(s))
-ACLPY_EACH_VECTOR_(soft_relu, v32_div(v32_softplus(v32_mul(a, s)), a))
+/* A division by a power of two is a product. */
+ACLPY_EACH_VECTOR_(soft_relu_exact_, v32_mul(v32_softplus(v32_mul(a, s)), b))
+ACLPY_EACH_VECTOR_(soft_relu_any_, v32_div(v32_softplus(v32_mul(a, s)), a))
+ACLPY_INLINE void eltwise_soft_relu(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) {
+  const uint32_t bits = aclpy_f32_bits(p->alpha), exponent = bits >> 23 & 0xffu;
+  if ((bits & 0x7fffffu) != 0 || exponent == 0 || exponent > 253) {
+    eltwise_soft_relu_any_(t, n, p);
+    return;
+  }
+  const aclpy_eltwise exact = {p->alpha, 1.0f / p->alpha, p->first, p->second};
+  eltwise_soft_relu_exact_(t, n, &exact);
+}
 #undef ACLPY_EACH_FLOAT_
 #undef ACLPY_EACH_VECTOR_
 
@@ -88,8 +112,8 @@ ACLPY_INLINE float aclpy_split_(float x, float *f) {
 }
 
 /* ln s = ln(1 + f) + e ln 2 */
-ACLPY_INLINE void eltwise_log(float *restrict t, int64_t n, float alpha, float beta) {
-  (void)alpha, (void)beta;
+ACLPY_INLINE void eltwise_log(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) {
+  eltwise_lead_(t, n, p->first, p->second);
   _Alignas(64) float f[ACLPY_RUN], e[ACLPY_RUN];
   for (int64_t i = 0; i < n; ++i) {
     e[i] = aclpy_split_(t[i], &f[i]);
@@ -249,7 +273,9 @@ ACLPY_INLINE void aclpy_pow_moderate_(float *t, int64_t n, float alpha, float be
   for (; i < n; i += v32_LANES) aclpy_pow_vectors_(t + i, 1, alpha, beta, u);
 }
 
-ACLPY_INLINE void eltwise_pow(float *restrict t, int64_t n, float alpha, float beta) {
+ACLPY_INLINE void eltwise_pow(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) {
+  const float alpha = p->alpha, beta = p->beta;
+  eltwise_lead_(t, n, p->first, p->second);
   if (aclpy_power_takes(beta)) {
     aclpy_pow_moderate_(t, n, alpha, beta);
   } else if (beta == 0.0f) {
@@ -264,7 +290,5 @@ ACLPY_INLINE void eltwise_pow(float *restrict t, int64_t n, float alpha, float b
     for (int64_t i = 0; i < n; i += 256) aclpy_pow_block_(t + i, aclpy_min_i64(256, n - i), alpha, beta);
   }
 }
-
-typedef void (*aclpy_eltwise)(float *restrict t, int64_t n, float alpha, float beta);
 
 #endif

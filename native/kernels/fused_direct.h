@@ -303,32 +303,44 @@ ACLPY_INLINE int direct_is_factor_(const aclpy_post_step *step) {
   return step->code == ACLPY_POST_MUL && step->operand.each == NULL;
 }
 
-/* Steps of any kind on t[0..n), n at most ACLPY_PART. */
-ACLPY_INLINE void direct_steps_any_(const aclpy_post_step *steps, int64_t n_steps, float *t, int64_t n) {
+ACLPY_INLINE int direct_is_function_(const aclpy_post_step *step) {
+  return !aclpy_post_is_easy(step->code) && aclpy_post_operands_of(step->code) == 0;
+}
+
+/* t[0..n), n at most ACLPY_PART, times two factors, then through steps of any kind. */
+ACLPY_INLINE void direct_steps_any_(const aclpy_post_step *steps, int64_t n_steps, float *t, int64_t n, float first,
+                                    float second) {
+  /* A function takes the factors along, which saves a pass. */
+  const int led = n_steps > 0 && direct_is_function_(steps);
+  if (!led) eltwise_lead_(t, n, first, second);
   for (int64_t k = 0; k < n_steps;) {
     const aclpy_post_step *step = &steps[k];
+    const int leads = led && k == 0;
+    const aclpy_eltwise given = {step->alpha, step->beta, leads ? first : 1.0f, leads ? second : 1.0f};
     int64_t easy = 0;
     while (k + easy < n_steps && aclpy_post_is_easy(step[easy].code)) ++easy;
     if (easy > 0) {
       aclpy_post_easy(step, easy, t, n);
-    } else if (aclpy_post_operands_of(step->code) > 0) {
-      aclpy_post_binary_(step->code, t, step->operand, n);
+    } else if (direct_is_function_(step)) {
+      aclpy_post_eltwise_(step->code, t, n, &given);
     } else {
-      aclpy_post_eltwise_(step->code, t, n, step->alpha, step->beta);
+      aclpy_post_binary_(step->code, t, step->operand, n);
     }
     k += easy > 0 ? easy : 1;
   }
 }
 
 /* Results of the row's whole quads, in place of its exponentials: most operations are too long for the loops over three
- * rows, and most programs have more than one. A part at a time, which the first-level cache holds. */
-static __attribute__((unused, noinline)) void direct_finish_(const aclpy_fused *f, fused_direct *d) {
+ * rows, and most programs have more than one. A part at a time, which the first-level cache holds. `left`: so many
+ * steps at the end are not done. */
+static __attribute__((unused, noinline)) void direct_finish_(const aclpy_fused *f, fused_direct *d, int left) {
   const int64_t begin = d->at, end = begin + (f->g.n - begin) / ACLPY_DIRECT_QUAD * ACLPY_DIRECT_QUAD;
-  const v32 factor = v32_set1(d->folded ? d->factor * d->fold.gain : d->factor);
-  /* A scale is done with the factor, which saves a pass: times 1 changes nothing. */
-  const int scaled = d->steps_now > 0 && direct_is_factor_(&d->now[0]);
-  const v32 scale = v32_set1(scaled ? d->now[0].operand.value : 1.0f);
-  const int64_t n_steps = d->steps_now - scaled;
+  const float factor = d->folded ? d->factor * d->fold.gain : d->factor;
+  const int64_t most = d->steps_now - left;
+  /* A scale is done with the factor: times 1 changes nothing. */
+  const int scaled = most > 0 && direct_is_factor_(&d->now[0]);
+  const float scale = scaled ? d->now[0].operand.value : 1.0f;
+  const int64_t n_steps = most - scaled;
   aclpy_post_step steps[ACLPY_EASY_STEPS];
   for (int64_t k = 0; k < n_steps; ++k) {
     steps[k] = d->now[k + scaled];
@@ -337,13 +349,7 @@ static __attribute__((unused, noinline)) void direct_finish_(const aclpy_fused *
   for (int64_t n, i = begin; i < end; i += n) {
     n = aclpy_min_i64(ACLPY_PART, end - i);
     if (f->streaming) fused_fetch_operands_(f, d->index + i, n);
-    for (int64_t k = i; k < i + n; k += ACLPY_DIRECT_QUAD) {
-      float *e = d->e + k;
-      for (int l = 0; l < ACLPY_DIRECT_QUAD; l += v32_LANES) {
-        v32_store(e + l, v32_mul(v32_mul(v32_load(e + l), factor), scale));
-      }
-    }
-    direct_steps_any_(steps, n_steps, d->e + i, n);
+    direct_steps_any_(steps, n_steps, d->e + i, n, factor, scale);
     if (d->whole) aclpy_post_apply(&f->post, d->e + i, d->index + i, n);
     for (int64_t k = 0; k < n_steps; ++k) {
       if (steps[k].operand.each != NULL) steps[k].operand.each += n;

@@ -57,7 +57,7 @@ static __attribute__((unused, noinline)) void FN(direct_again)(const STORED *x, 
 }
 
 /* All but the quads' stores, in memory. */
-ACLPY_INLINE void FN(direct_finish)(const aclpy_fused *f, fused_direct *d, int way) {
+ACLPY_INLINE void FN(direct_finish)(const aclpy_fused *f, fused_direct *d, int left, int way) {
   if (d->y == NULL || d->finished) return;
   for (int64_t i = d->at; i + ACLPY_DIRECT_QUAD <= f->g.n && way == ACLPY_WAY_PAIRS && !d->folded;
        i += ACLPY_DIRECT_QUAD) {
@@ -66,7 +66,7 @@ ACLPY_INLINE void FN(direct_finish)(const aclpy_fused *f, fused_direct *d, int w
     ORDER(v);
     for (int k = 0; k < 4; ++k) v32_store(d->e + i + k * LANES, v[k]);
   }
-  direct_finish_(f, d);
+  direct_finish_(f, d, left);
 }
 
 /* The quad from d->at on; with `functions`, of a row that is finished. */
@@ -105,7 +105,7 @@ ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int log
 ACLPY_INLINE void FN(direct_rest)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target, int functions,
                                   int way) {
   if (functions && d->powered) FN(powers_rest)(f, d, target, way);
-  if (functions && d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_finish)(f, d, way);
+  if (functions && d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_finish)(f, d, 0, way);
   while (d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_quad)(f, d, logarithm, target, functions, way);
   while (d->at < f->g.n) direct_part_(f, d, aclpy_min_i64(ACLPY_DIRECT_PART, f->g.n - d->at));
 }
@@ -184,7 +184,8 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   const int narrow = sizeof(STORED) < sizeof(float) || f->to == 1, amd = d->core != ACLPY_CORE_ANY;
   const int single = narrow || amd || functions;
   if (single && able && !logarithm && target != ACLPY_STAGED) kind = fused_single_make_(f, d, &s);
-  if (!d->made && (kind == ACLPY_SINGLE_MANY || (kind == ACLPY_SINGLE_NOT && functions))) FN(direct_finish)(f, d, way);
+  if (!d->made && kind == ACLPY_SINGLE_MANY) FN(direct_finish)(f, d, s.has_after, way);
+  if (!d->made && kind == ACLPY_SINGLE_NOT && functions) FN(direct_finish)(f, d, 0, way);
   if (d->made) fused_powered_(f, d, &s);
   if (d->made) kind = d->powered ? ACLPY_SINGLE_POWERED : ACLPY_SINGLE_POWERS;
   if (kind != ACLPY_SINGLE_NOT) {

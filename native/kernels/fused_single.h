@@ -15,7 +15,7 @@ enum {
   ACLPY_SINGLE_MUL_EACH,
   ACLPY_SINGLE_ADD,
   ACLPY_SINGLE_ADD_EACH,
-  ACLPY_SINGLE_MANY, /* any operations, done (direct_finish_) */
+  ACLPY_SINGLE_MANY, /* any operations, done (direct_finish_) but for a factor or divisor behind them */
   ACLPY_SINGLE_EASY, /* one cheap operation; from here on between factors */
   ACLPY_SINGLE_MIN,  /* with a value, as the next */
   ACLPY_SINGLE_DIV,
@@ -145,9 +145,7 @@ ACLPY_INLINE int single_plain_(const aclpy_post_step *step) {
 /* Of operands that differ from row to row nothing is known. */
 ACLPY_INLINE int single_has_row_(int kind) { return kind == ACLPY_SINGLE_MUL_EACH || kind == ACLPY_SINGLE_ADD_EACH; }
 
-/* Which kind the row of d is, and what its quads need. Not inlined: once a row. */
-static __attribute__((unused, noinline)) int fused_single_make_(const aclpy_fused *f, const fused_direct *d,
-                                                                fused_single *s) {
+ACLPY_INLINE int single_kind_(const aclpy_fused *f, const fused_direct *d, fused_single *s) {
   if (d->y == NULL || d->at != 0) return ACLPY_SINGLE_NOT;
   s->d = d;
   s->streaming = f->streaming;
@@ -163,6 +161,15 @@ static __attribute__((unused, noinline)) int fused_single_make_(const aclpy_fuse
   if (plain == ACLPY_SINGLE_MUL) single_lead_(s, &s->step.operand.value);
   s->value = v32_set1(s->step.operand.value);
   return single_plain_(&s->step);
+}
+
+/* Which kind the row of d is, and what its quads need. Not inlined: once a row. */
+static __attribute__((unused, noinline)) int fused_single_make_(const aclpy_fused *f, const fused_direct *d,
+                                                                fused_single *s) {
+  const int kind = single_kind_(f, d, s);
+  if (kind != ACLPY_SINGLE_MANY) return kind;
+  s->has_after = d->steps_now > 1 && single_ends_(s, &d->now[d->steps_now - 1]);
+  return kind;
 }
 
 ACLPY_INLINE int single_is_led_(int kind) {
@@ -219,6 +226,7 @@ ACLPY_INLINE void fused_single_apply_(const fused_single *s, v32 *v, int64_t i, 
     if (kind == ACLPY_SINGLE_MUL_EACH) v[k] = v32_mul(v[k], v32_load(each + k * v32_LANES));
     if (kind == ACLPY_SINGLE_ADD_EACH) v[k] = v32_add(v[k], v32_load(each + k * v32_LANES));
   }
+  if (kind == ACLPY_SINGLE_MANY) single_end_(s, v);
   if (kind == ACLPY_SINGLE_EASY) single_easy_(s, v, i, s->step.code);
   if (kind == ACLPY_SINGLE_MIN) single_easy_(s, v, i, ACLPY_POST_MIN);
   if (kind == ACLPY_SINGLE_DIV) single_easy_(s, v, i, ACLPY_POST_DIV);

@@ -24,8 +24,7 @@ typedef struct FN(direct_three) {
 /* Four results of the row before, and their store. */
 ACLPY_INLINE void FN(single_make)(const fused_single *s, const float *e, v32 *v, int64_t i, int kind, int way) {
   for (int k = 0; k < 4; ++k) v[k] = v32_load(e + i + k * LANES);
-  if (kind == ACLPY_SINGLE_MANY) return;
-  single_times_(v, s->factor);
+  if (kind != ACLPY_SINGLE_MANY) single_times_(v, s->factor);
   fused_single_apply_(s, v, i, kind, way != ACLPY_WAY_ANY);
 }
 ACLPY_INLINE void FN(single_store)(const aclpy_fused *f, const fused_single *s, const v32 *v, unsigned char *y,

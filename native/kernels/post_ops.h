@@ -211,56 +211,56 @@ static inline __attribute__((unused)) void aclpy_post_binary_(int64_t code, floa
   }
 }
 
-static inline __attribute__((unused)) void aclpy_post_eltwise_(int64_t code, float *t, int64_t n, float alpha,
-                                                               float beta) {
+static inline __attribute__((unused)) void aclpy_post_eltwise_(int64_t code, float *t, int64_t n,
+                                                               const aclpy_eltwise *p) {
   switch (code) {
     case ACLPY_POST_ABS:
-      eltwise_abs(t, n, alpha, beta);
+      eltwise_abs(t, n, p);
       break;
     case ACLPY_POST_ELU:
-      eltwise_elu(t, n, alpha, beta);
+      eltwise_elu(t, n, p);
       break;
     case ACLPY_POST_EXP:
-      eltwise_exp(t, n, alpha, beta);
+      eltwise_exp(t, n, p);
       break;
     case ACLPY_POST_LOG:
-      eltwise_log(t, n, alpha, beta);
+      eltwise_log(t, n, p);
       break;
     case ACLPY_POST_SQRT:
-      eltwise_sqrt(t, n, alpha, beta);
+      eltwise_sqrt(t, n, p);
       break;
     case ACLPY_POST_GELU_ERF:
-      eltwise_gelu_erf(t, n, alpha, beta);
+      eltwise_gelu_erf(t, n, p);
       break;
     case ACLPY_POST_GELU_TANH:
-      eltwise_gelu_tanh(t, n, alpha, beta);
+      eltwise_gelu_tanh(t, n, p);
       break;
     case ACLPY_POST_HARDSIGMOID:
-      eltwise_hardsigmoid(t, n, alpha, beta);
+      eltwise_hardsigmoid(t, n, p);
       break;
     case ACLPY_POST_HARDSWISH:
-      eltwise_hardswish(t, n, alpha, beta);
+      eltwise_hardswish(t, n, p);
       break;
     case ACLPY_POST_LOGISTIC:
-      eltwise_logistic(t, n, alpha, beta);
+      eltwise_logistic(t, n, p);
       break;
     case ACLPY_POST_MISH:
-      eltwise_mish(t, n, alpha, beta);
+      eltwise_mish(t, n, p);
       break;
     case ACLPY_POST_POW:
-      eltwise_pow(t, n, alpha, beta);
+      eltwise_pow(t, n, p);
       break;
     case ACLPY_POST_ROUND:
-      eltwise_round(t, n, alpha, beta);
+      eltwise_round(t, n, p);
       break;
     case ACLPY_POST_SOFT_RELU:
-      eltwise_soft_relu(t, n, alpha, beta);
+      eltwise_soft_relu(t, n, p);
       break;
     case ACLPY_POST_SWISH:
-      eltwise_swish(t, n, alpha, beta);
+      eltwise_swish(t, n, p);
       break;
     case ACLPY_POST_TANH:
-      eltwise_tanh(t, n, alpha, beta);
+      eltwise_tanh(t, n, p);
       break;
     default:
       break;
@@ -322,7 +322,8 @@ static inline __attribute__((unused)) void aclpy_post_apply(const aclpy_post *po
     const int64_t operands = aclpy_post_operands_of(code);
     const aclpy_post_step step = aclpy_post_step_(post, k++, index, n, first);
     if (operands == 0) {
-      aclpy_post_eltwise_(code, t, full, step.alpha, step.beta);
+      const aclpy_eltwise given = {step.alpha, step.beta, 1.0f, 1.0f};
+      aclpy_post_eltwise_(code, t, full, &given);
     } else if (operands == 1) {
       aclpy_post_binary_(code, t, step.operand, full);
     } else {

@@ -15,15 +15,16 @@ ACLPY_INLINE int aclpy_function_far_(const v32 *square, float limit) {
 }
 
 static __attribute__((unused, noinline)) void aclpy_function_any_(int64_t code, float *t) {
+  const aclpy_eltwise none = {0.0f, 0.0f, 1.0f, 1.0f};
   switch (code) {
     case ACLPY_POST_EXP:
-      eltwise_exp(t, 4 * v32_LANES, 0.0f, 0.0f);
+      eltwise_exp(t, 4 * v32_LANES, &none);
       break;
     case ACLPY_POST_TANH:
-      eltwise_tanh(t, 4 * v32_LANES, 0.0f, 0.0f);
+      eltwise_tanh(t, 4 * v32_LANES, &none);
       break;
     default:
-      eltwise_gelu_erf(t, 4 * v32_LANES, 0.0f, 0.0f);
+      eltwise_gelu_erf(t, 4 * v32_LANES, &none);
       break;
   }
 }
