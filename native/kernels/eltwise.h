@@ -86,17 +86,15 @@ ACLPY_EACH_VECTOR_(swish, aclpy_gate_(s, v32_mul(a, s)))
 ACLPY_EACH_VECTOR_(gelu_tanh, aclpy_gate_(s, aclpy_gelu_argument_(s)))
 ACLPY_EACH_VECTOR_(gelu_erf, v32_gelu(s))
 ACLPY_EACH_VECTOR_(mish, aclpy_mish_(s))
-/* A division by a power of two is a product. */
 ACLPY_EACH_VECTOR_(soft_relu_exact_, v32_mul(v32_softplus(v32_mul(a, s)), b))
 ACLPY_EACH_VECTOR_(soft_relu_any_, v32_div(v32_softplus(v32_mul(a, s)), a))
 ACLPY_INLINE void eltwise_soft_relu(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) {
-  const uint32_t bits = aclpy_f32_bits(p->alpha), exponent = bits >> 23 & 0xffu;
-  if ((bits & 0x7fffffu) != 0 || exponent == 0 || exponent > 253) {
+  const aclpy_eltwise inverse = {p->alpha, 1.0f / p->alpha, p->first, p->second};
+  if (aclpy_f32_inverts(p->alpha)) {
+    eltwise_soft_relu_exact_(t, n, &inverse);
+  } else {
     eltwise_soft_relu_any_(t, n, p);
-    return;
   }
-  const aclpy_eltwise exact = {p->alpha, 1.0f / p->alpha, p->first, p->second};
-  eltwise_soft_relu_exact_(t, n, &exact);
 }
 #undef ACLPY_EACH_FLOAT_
 #undef ACLPY_EACH_VECTOR_

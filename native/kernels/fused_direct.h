@@ -56,7 +56,7 @@ typedef struct direct_powers {
 
 /* The operations, and the row whose sum is known, to be written. */
 typedef struct fused_direct {
-  _Alignas(64) float t[ACLPY_PART]; /* with operations that are not cheap: results on their way to the destination */
+  _Alignas(64) float t[ACLPY_PART]; /* staged: results on their way to the destination */
   _Alignas(64) unsigned char stored[ACLPY_PART * sizeof(float)];
   const unsigned char *ready;                        /* in t or, narrower, in `stored` */
   int64_t n_ready;                                   /* bytes */
@@ -281,7 +281,8 @@ ACLPY_INLINE void direct_next_(const aclpy_fused *f, fused_direct *d, int64_t ro
     direct_operand_(f, &d->step[k], d->moves[k], d->index);
     if (f->streaming && d->moves[k]->dense) d->far[d->n_far++] = d->step[k].operand.each;
   }
-  d->folded = factor <= d->fold.limit;
+  /* Of a logarithm the factor is that of the sum, and there is no fold. */
+  d->folded = (f->flags & ACLPY_FUSED_LOG) == 0 && factor <= d->fold.limit;
   d->now = d->folded ? d->fold.step : d->step;
   d->steps_now = d->folded ? d->fold.steps : d->steps;
   for (int64_t k = 0; k < d->steps_now && d->folded; ++k) {

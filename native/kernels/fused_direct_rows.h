@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: fused softmax of rows whose operations are all cheap, in the plain kernel's loop over three rows
- * (softmax_rows.h), or staged. ACLPY_T names the source; `target` is a constant where the destination is of the same
- * type, or ACLPY_STAGED.
+ * Template: fused softmax of rows in the plain kernel's loop over three rows (softmax_rows.h). Operations are done in
+ * registers before results are stored, or in the exponentials before the loop, or, of logarithms, staged. ACLPY_T names
+ * the source; `target` is a constant where the destination is of the same type, or ACLPY_STAGED.
  */
 #include "../simd/instance.h"
 
@@ -233,8 +233,7 @@ ACLPY_INLINE void FN(direct_run_as)(const aclpy_fused *f, fused_direct *d, int64
   FN(direct_rest)(f, d, logarithm, target, functions, way);
 }
 
-/* A launch without operations that are staged, its destination of the source's type where `same`. Words in the order of
- * pairs go to words only. */
+/* A launch of no logarithms. Words in the order of pairs go to words only. */
 ACLPY_INLINE void FN(direct_run_all)(const aclpy_fused *f, fused_direct *d, int64_t begin, int64_t end, float *scratch,
                                      int functions) {
   enum { SAME = ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), PAIRS_WORDS = SAME == ACLPY_TYPE_BF16 };
@@ -251,12 +250,9 @@ ACLPY_INLINE void FN(direct_run_all)(const aclpy_fused *f, fused_direct *d, int6
 }
 
 static void FN(direct_run)(const aclpy_fused *f, fused_direct *d, int64_t begin, int64_t end, float *scratch, int way) {
-  const int logarithm = (f->flags & ACLPY_FUSED_LOG) != 0;
-  if (way == ACLPY_DIRECT_STAGED && logarithm) {
+  if (way == ACLPY_DIRECT_STAGED) {
     FN(direct_run_as)(f, d, begin, end, scratch, 1, ACLPY_STAGED, 0, ACLPY_WAY_ANY);
-  } else if (way == ACLPY_DIRECT_STAGED) {
-    FN(direct_run_as)(f, d, begin, end, scratch, 0, ACLPY_STAGED, 0, ACLPY_WAY_ANY);
-  } else if (logarithm) {
+  } else if ((f->flags & ACLPY_FUSED_LOG) != 0) {
     FN(direct_run_as)(f, d, begin, end, scratch, 1, f->post.target, 0, ACLPY_WAY_ANY);
   } else if (way == ACLPY_DIRECT_FUNCTIONS) {
     FN(direct_run_all)(f, d, begin, end, scratch, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What fused_single_rows.h does to the elements of a row, by kinds that have a loop each: most folds come to nothing,
  * to one sum or product, with a value or with a row of them, or to a cheap operation or a function between products
- * with a value.
+ * with a value, or before a division by one.
  */
 #ifndef ACLPY_KERNELS_FUSED_SINGLE_H
 #define ACLPY_KERNELS_FUSED_SINGLE_H
@@ -42,7 +42,7 @@ typedef struct fused_single {
   int divides;
   int streaming;
   int far;  /* the step's row of values lies beyond the caches */
-  int firm; /* results are 0 or normal numbers where the row is calm */
+  int firm; /* results are 0, normal numbers or infinite where the row is calm */
 } fused_single;
 
 /* Three of these, one after the other, keep what they meet here far from underflow: elements of calm rows are at least
@@ -187,9 +187,11 @@ ACLPY_INLINE void single_times_(v32 *v, v32 factor) {
   for (int k = 0; k < 4; ++k) v[k] = v32_mul(v[k], factor);
 }
 
-ACLPY_INLINE void single_row_(const fused_single *s, int64_t i) {
+/* The step's row from element i on, asked for ahead where it comes from memory. */
+ACLPY_INLINE const float *single_row_(const fused_single *s, int64_t i) {
   const float *each = s->step.operand.each + i;
   if (s->far) direct_fetch_operand_(each, ACLPY_DIRECT_QUAD * (int64_t)sizeof(float), s->d->core);
+  return each;
 }
 
 ACLPY_INLINE void single_end_(const fused_single *s, v32 *v) {
@@ -218,9 +220,8 @@ ACLPY_INLINE void single_easy_(const fused_single *s, v32 *v, int64_t i, int64_t
 
 /* The quad from element i on. */
 ACLPY_INLINE void fused_single_apply_(const fused_single *s, v32 *v, int64_t i, int kind, int calm) {
-  const float *each = s->step.operand.each + i;
+  const float *each = single_has_row_(kind) ? single_row_(s, i) : NULL;
   if (kind == ACLPY_SINGLE_MUL) single_times_(v, s->value);
-  if (single_has_row_(kind)) single_row_(s, i);
   for (int k = 0; k < 4; ++k) {
     if (kind == ACLPY_SINGLE_ADD) v[k] = v32_add(v[k], s->value);
     if (kind == ACLPY_SINGLE_MUL_EACH) v[k] = v32_mul(v[k], v32_load(each + k * v32_LANES));

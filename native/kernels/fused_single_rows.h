@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: the quads of fused_direct_rows.h where all operations come to one instruction or none. ACLPY_T names the
- * source. What is written of the row before is held in values: in memory it would be read again for each quad, for
- * results may lie anywhere, and with all other operations in the same loop registers are short.
+ * Template: the quads of fused_direct_rows.h where the operations come to one of the kinds of fused_single.h. ACLPY_T
+ * names the source. What is written of the row before is held in values: in memory it would be read again for each
+ * quad, for results may lie anywhere, and with all other operations in the same loop registers are short.
  */
 #include "../simd/instance.h"
 

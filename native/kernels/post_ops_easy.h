@@ -45,11 +45,9 @@ ACLPY_INLINE int aclpy_post_is_easy(int64_t code) {
   }
 }
 
-/* A division by a power of two is a multiplication: both round the same number. */
+/* A division that is a multiplication. */
 ACLPY_INLINE void aclpy_post_ease(aclpy_post_step *step) {
-  if (step->code != ACLPY_POST_DIV || step->operand.each != NULL) return;
-  const uint32_t bits = aclpy_f32_bits(step->operand.value), exponent = bits >> 23 & 0xffu;
-  if ((bits & 0x7fffffu) != 0 || exponent == 0 || exponent > 253) return;
+  if (step->code != ACLPY_POST_DIV || step->operand.each != NULL || !aclpy_f32_inverts(step->operand.value)) return;
   step->code = ACLPY_POST_MUL;
   step->operand.value = 1.0f / step->operand.value;
 }

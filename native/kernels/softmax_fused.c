@@ -65,7 +65,8 @@ static void lines_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *
 static int streams_(const aclpy_fused *f, const aclpy_kernel_args *args, int64_t bytes) {
   const int64_t most = f->g.mode == ACLPY_LINES ? aclpy_stream_bytes() : aclpy_cache_bytes_last_level();
   for (int64_t k = 0; k < f->post.n_operands; ++k) bytes += aclpy_post_operand_bytes(&f->post, k);
-  return f->x != f->y && aclpy_whole_bytes(args, bytes) > most;
+  /* What waits to be stored has room for floats. */
+  return f->x != f->y && f->to <= (int64_t)sizeof(float) && aclpy_whole_bytes(args, bytes) > most;
 }
 
 static void run_(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {

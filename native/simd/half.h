@@ -17,6 +17,11 @@ ACLPY_INLINE float aclpy_f32_from_bits(uint32_t bits) {
   memcpy(&x, &bits, sizeof x);
   return x;
 }
+/* Whether a division by x is a multiplication by 1 / x: both round the same number, for x is a power of two. */
+ACLPY_INLINE int aclpy_f32_inverts(float x) {
+  const uint32_t bits = aclpy_f32_bits(x), exponent = bits >> 23 & 0xffu;
+  return (bits & 0x7fffffu) == 0 && exponent > 0 && exponent <= 253;
+}
 
 ACLPY_INLINE float aclpy_f32_from_bf16(uint16_t h) { return aclpy_f32_from_bits((uint32_t)h << 16); }
 

@@ -37,6 +37,8 @@ PROGRAMS = [
     (Eltwise("square"), Eltwise("linear", 2.0, 0.0), Eltwise("relu")),
     (Binary("sub"), Eltwise("relu"), Binary("max")), (Eltwise("exp"), Eltwise("clip", 0.0, 1.0)),
     (Eltwise("square"),), (Eltwise("abs"), Binary("add")),
+    (Eltwise("linear", 1.0, 0.25),), (Eltwise("linear", 1.0, 2.0**-30),),
+    (Eltwise("linear", 1.1, 0.01),) * 9,
     (Binary("gt"), Eltwise("linear", 0.3, 7.0)),
 ]  # fmt: skip
 ROWS = {
@@ -53,6 +55,7 @@ ROWS = {
     "special": lambda rng, n: np.where(
         rng.uniform(size=n) < 0.01, np.nan, rng.normal(size=n) * 1e30
     ),
+    "one value": lambda rng, _: rng.normal(size=1),
 }
 #: Each program with rows of one sort; one operation, which has a loop of its own, with each sort,
 #: or with some where it shares that.
@@ -60,6 +63,10 @@ CASES = (
     [(program, list(ROWS)[k % len(ROWS)]) for k, program in enumerate(PROGRAMS)]
     + [((Binary(name),), kind) for name in ("add", "mul") for kind in ROWS]
     + [((Binary(name),), kind) for name in ("sub", "div", "max") for kind in ("sparse", "special")]
+    + [
+        ((*before, Binary("div")), "one value")
+        for before in ((), (Eltwise("clip", 0.0, 0.3),), (Eltwise("abs"),))
+    ]
 )
 
 
@@ -230,7 +237,8 @@ FUNCTIONS = [
     (Eltwise("exp"),), (Eltwise("tanh"),), (Eltwise("gelu_erf"),), (Eltwise("pow", 1.0, 0.3),),
     (Eltwise("pow", 2.0, -0.7),), (Eltwise("pow", 1.0, 2.5),), (Eltwise("clip", 0.0, 1e-3),),
     (Eltwise("pow", 1.0, 0.75), Eltwise("linear", 2.0, 0.25)),
-    (Eltwise("clip", 0.0, 0.3), Eltwise("pow", 1.0, -0.3)),
+    (Eltwise("clip", 0.0, 0.3), Eltwise("pow", 1.0, -0.3)), (Eltwise("logistic"),),
+    (Eltwise("log"),), (Eltwise("soft_relu", 3.0),), (Eltwise("soft_relu", -2.0),),
 ]  # fmt: skip
 
 
@@ -241,8 +249,7 @@ def test_functions_have_the_values_of_the_way_by_memory(device, stream, isa, sha
     dtype = np.dtype(ml_dtypes.bfloat16 if origin == "bfloat16" else origin)
     x = source(shape, dtype)
     target = origin if target == "origin" else target
-    # Powers to the first of rows within 60 of their largest have other last bits, no others.
-    # Change no probability, and with them nothing is done in registers.
+    # They change no probability, and with them nothing is done in registers.
     by_memory = (Eltwise("abs"), Eltwise("abs"))
     for program in FUNCTIONS:
         for scale in (8.0, 1.0, 0.3, 2.0**40, 2.0**-60):
@@ -263,6 +270,7 @@ def test_functions_have_the_values_of_the_way_by_memory(device, stream, isa, sha
                 )["dst"]
                 for before in ((), by_memory)
             )
+            # Powers to the first of rows within 60 of their largest have other last bits.
             if any(op.alg == "pow" and abs(op.beta) <= 1 for op in program):
                 assert_near(got, wanted, (program, scale))
                 rows = far_rows(x)
@@ -294,6 +302,21 @@ def test_powers_of_the_least_probabilities(device, stream, isa):
     )
     assert 0 < wanted[0, 5] < np.finfo(F).tiny
     assert_same(got, wanted, program)
+
+
+@pytest.mark.parametrize("origin", ["bfloat16", "float16"])
+def test_scales_of_spread_probabilities(device, stream, isa, origin):
+    """Rows down to 60 below their largest are calm; small factors make them subnormal even so."""
+    dtype = np.dtype(ml_dtypes.bfloat16 if origin == "bfloat16" else origin)
+    x = np.random.default_rng(7).uniform(-59, 0, (20, 4096)).astype(dtype)
+    plain = forward(device, stream, SAME, x.astype(F), "float32", 1)["dst"]
+    program, divisor = (Eltwise("clip", 0.0, 1.1e-19), Binary("div")), np.array([[3.8e-4]], F)
+    for target, scale in itertools.product((origin, "float32"), 2.0 ** np.array([-20, -21, -45])):
+        tensors = {"src_scale": np.array([scale], F), "post_op_1_src1": divisor}
+        extras = Extras(src_scale=True, post_ops=program)
+        got = forward(device, stream, extras, x, target, 1, **tensors)["dst"]
+        wanted = rounded(applied(plain, program, scale, [divisor]), target)
+        assert_same(got, wanted, (target, scale))
 
 
 def far_rows(x):
