@@ -172,7 +172,8 @@ static __attribute__((unused, noinline)) int fused_single_make_(const aclpy_fuse
   return kind;
 }
 
-ACLPY_INLINE int single_is_led_(int kind) {
+/* Whether the step between factors may have a row. */
+ACLPY_INLINE int single_may_row_(int kind) {
   return kind == ACLPY_SINGLE_EASY || kind == ACLPY_SINGLE_LED_ADD || kind == ACLPY_SINGLE_LED_MUL;
 }
 

@@ -60,7 +60,7 @@ ACLPY_INLINE void FN(direct_powers)(FN(direct_three) * t, const v32 *x, int64_t 
 ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t, fused_single s, int kind,
                                       int64_t target, int way) {
   const int64_t n = f->g.n, size = (int64_t)sizeof(STORED);
-  const int row = single_has_row_(kind), each = row || single_is_led_(kind);
+  const int row = single_has_row_(kind), each = row || single_may_row_(kind);
   /* Where results need more registers than there are beside x. */
   const int late = kind == ACLPY_SINGLE_TANH || (row && sizeof(STORED) < sizeof(float));
   const aclpy_walk forwards = {-1, n * size};
