@@ -57,7 +57,7 @@ ACLPY_INLINE int single_is_power_(const aclpy_post_step *step) {
 ACLPY_INLINE int single_easy_kind_(fused_single *s) {
   const int each = s->step.operand.each != NULL;
   const int sum = s->step.code == ACLPY_POST_FMA && s->step.alpha == 1.0f;
-  if (sum && !each) { /* the same, rounded alike */
+  if (sum && !each) { /* a factor, then a sum with a value: rounded as that */
     s->step.code = ACLPY_POST_LINEAR;
     s->step.alpha = s->first;
     s->step.beta = s->step.operand.value;
@@ -70,7 +70,7 @@ ACLPY_INLINE int single_easy_kind_(fused_single *s) {
   return s->step.code == ACLPY_POST_MUL && each ? ACLPY_SINGLE_LED_MUL : ACLPY_SINGLE_EASY;
 }
 
-ACLPY_INLINE int single_function_kind_(fused_single *s, int moderate) {
+ACLPY_INLINE int single_step_kind_(fused_single *s, int moderate) {
   switch (s->step.code) {
     case ACLPY_POST_EXP:
       return ACLPY_SINGLE_EXP;
@@ -124,7 +124,7 @@ ACLPY_INLINE int single_between_(fused_single *s) {
   if (step + s->has_after < end) return ACLPY_SINGLE_MANY;
   const int moderate = single_is_moderate_(s->first) && single_is_moderate_((float)s->last);
   s->firm = moderate && single_keeps_(&s->step);
-  const int kind = single_function_kind_(s, moderate);
+  const int kind = single_step_kind_(s, moderate);
   if (kind != ACLPY_SINGLE_MANY) single_lead_(s, &s->first);
   s->has_before = s->first != 1.0f;
   s->before = v32_set1(s->first);
@@ -145,6 +145,7 @@ ACLPY_INLINE int single_plain_(const aclpy_post_step *step) {
 /* Of operands that differ from row to row nothing is known. */
 ACLPY_INLINE int single_has_row_(int kind) { return kind == ACLPY_SINGLE_MUL_EACH || kind == ACLPY_SINGLE_ADD_EACH; }
 
+/* The kind; of many steps without what is left to the loop. */
 ACLPY_INLINE int single_kind_(const aclpy_fused *f, const fused_direct *d, fused_single *s) {
   if (d->y == NULL || d->at != 0) return ACLPY_SINGLE_NOT;
   s->d = d;
@@ -177,7 +178,7 @@ ACLPY_INLINE int single_may_row_(int kind) {
   return kind == ACLPY_SINGLE_EASY || kind == ACLPY_SINGLE_LED_ADD || kind == ACLPY_SINGLE_LED_MUL;
 }
 
-/* Whether results are 0 or normal numbers, those of calm rows, and whether none is a NaN. */
+/* Whether results are 0, normal or infinite, those of calm rows, and whether none is a NaN. */
 ACLPY_INLINE int single_firm_(const fused_single *s, int kind) { return kind != ACLPY_SINGLE_MANY && s->firm; }
 ACLPY_INLINE int single_tame_(const fused_single *s, int kind) {
   const int known = kind < ACLPY_SINGLE_MANY && !single_has_row_(kind);
@@ -195,6 +196,7 @@ ACLPY_INLINE const float *single_row_(const fused_single *s, int64_t i) {
   return each;
 }
 
+/* What is behind the step. */
 ACLPY_INLINE void single_end_(const fused_single *s, v32 *v) {
   if (!s->has_after) return;
   if (!s->divides) single_times_(v, s->after);
@@ -211,7 +213,7 @@ ACLPY_INLINE void single_function_(const fused_single *s, v32 *v, int kind, int 
   single_end_(s, v);
 }
 
-/* `code`: of the step. */
+/* `code`: of the step, a constant where the kind has but one. */
 ACLPY_INLINE void single_easy_(const fused_single *s, v32 *v, int64_t i, int64_t code) {
   if (s->has_before) single_times_(v, s->before);
   if (s->step.operand.each != NULL) single_row_(s, i);
