@@ -133,14 +133,46 @@ __device__ inline float gelu_of(float v) {
   return fmaf(p, v, 0.5f) * v;
 }
 
-/* s / (1 + e^-x) */
-__device__ inline float gated(float s, float x) { return s / (1.0f + exp_any(-x)); }
-/* 2 sqrt(2/pi) (s + 0.044715 s^3): 1 + tanh(z) = 2 / (1 + e^-2z). */
-__device__ inline float gelu_argument(float s) { return 0x1.988454p+0f * s * fmaf(s * s, 0.044715f, 1.0f); }
-/* tanh(ln(1 + u)) = u (u + 2) / (u (u + 2) + 2), u = e^s; beyond 20 it is 1. */
-__device__ inline float mish_of(float s) {
-  const float u = exp_any(below(20.0f, s)), w = u * (u + 2.0f);
-  return s > 20.0f ? s : s * (w / (w + 2.0f));
+/* s / (1 + e^-x): up to 1 s (1/2 + x P(x^2)). */
+__device__ inline float gated(float s, float x) {
+  if (size_of(x) > 1.0f) return s / (1.0f + exp_any(-x));
+  const float u = x * x;
+  float p = 0x1.131950p-16f;
+  p = fmaf(p, u, -0x1.b07a08p-13f);
+  p = fmaf(p, u, 0x1.10d13ap-9f);
+  p = fmaf(p, u, -0x1.5553fcp-6f);
+  p = fmaf(p, u, 0x1.fffffep-3f);
+  return fmaf(p, x, 0.5f) * s;
+}
+/* v (1 + tanh z) / 2, z = sqrt(2/pi) (v + 0.044715 v^3): up to 1 v (1/2 + v Q(v^2)), beyond v / (1 + e^-2z). */
+__device__ inline float gelu_tanh_of(float v) {
+  if (size_of(v) > 1.0f) {
+    const float z = 0x1.988454p+0f * v * fmaf(v * v, 0.044715f, 1.0f);
+    return v / (1.0f + exp_any(-z));
+  }
+  const float u = v * v;
+  float p = 0x1.9890c2p-14f;
+  p = fmaf(p, u, -0x1.40402ap-10f);
+  p = fmaf(p, u, 0x1.4df58ap-7f);
+  p = fmaf(p, u, -0x1.11af48p-4f);
+  p = fmaf(p, u, 0x1.98844cp-2f);
+  return fmaf(p, v, 0.5f) * v;
+}
+/* x tanh(ln(1 + u)) = x u (u + 2) / (u (u + 2) + 2), u = e^x; beyond 20 the factor is 1, up to 1/2 a polynomial. */
+__device__ inline float mish_of(float x) {
+  if (size_of(x) > 0.5f) {
+    const float u = exp_any(below(20.0f, x)), w = u * (u + 2.0f);
+    return x > 20.0f ? x : x * (w / (w + 2.0f));
+  }
+  float p = -0x1.4edef4p-10f;
+  p = fmaf(p, x, 0x1.6f7f52p-11f);
+  p = fmaf(p, x, 0x1.00fa38p-7f);
+  p = fmaf(p, x, -0x1.697468p-12f);
+  p = fmaf(p, x, -0x1.77c34ep-5f);
+  p = fmaf(p, x, -0x1.062c60p-6f);
+  p = fmaf(p, x, 0x1.47ae16p-2f);
+  p = fmaf(p, x, 0x1.333334p-1f);
+  return p * x;
 }
 __device__ inline float elu_of(float s, float alpha) { return s > 0.0f ? s : alpha * exp_less_one(below(0.0f, s)); }
 __device__ inline float unit_of(float x) { return x <= 0.0f ? 0.0f : x >= 1.0f ? 1.0f : x; }
@@ -150,6 +182,37 @@ __device__ inline float round_of(float s) {
   return s == s ? from_bits(bits_of(rounded) | (bits_of(s) & 0x80000000u)) : s;
 }
 
+/* Numbers c about 1/m, m in [0.742, 1.484), and -ln c. */
+__device__ const float LOG_INVERSE[32] = {
+    0x1.55774cp+0f, 0x1.4dac4cp+0f, 0x1.47d6c4p+0f, 0x1.41f962p+0f, 0x1.3c3818p+0f, 0x1.35c0c0p+0f, 0x1.303762p+0f,
+    0x1.2b4c84p+0f, 0x1.25c2c6p+0f, 0x1.1e1064p+0f, 0x1.18de92p+0f, 0x1.147d58p+0f, 0x1.10681ap+0f, 0x1.0deb82p+0f,
+    0x1.093672p+0f, 0x1.033a2ap+0f, 0x1.000000p+0f, 0x1.f0bb76p-1f, 0x1.e267c8p-1f, 0x1.d4b2f8p-1f, 0x1.c693b0p-1f,
+    0x1.b9cd86p-1f, 0x1.aefef6p-1f, 0x1.a48136p-1f, 0x1.99bcb4p-1f, 0x1.8f1190p-1f, 0x1.84ac04p-1f, 0x1.7deac0p-1f,
+    0x1.73fbf4p-1f, 0x1.6c087cp-1f, 0x1.64df4ep-1f, 0x1.5bc826p-1f};
+/* clang-format off */
+__device__ const float LOG_VALUE[32] = {
+    -0x1.26fc00p-2f, -0x1.0f5800p-2f, -0x1.fa9000p-3f, -0x1.d59800p-3f, -0x1.b0a800p-3f, -0x1.865800p-3f,
+    -0x1.616800p-3f, -0x1.400800p-3f, -0x1.19c800p-3f, -0x1.c6d000p-4f, -0x1.7bc000p-4f, -0x1.3b6000p-4f,
+    -0x1.fce000p-5f, -0x1.b1c000p-5f, -0x1.21a000p-5f, -0x1.9a8000p-7f,  0x0.000000p+0f,  0x1.f00000p-6f,
+     0x1.e7c000p-5f,  0x1.69f000p-4f,  0x1.e74000p-4f,  0x1.2e0000p-3f,  0x1.60b800p-3f,  0x1.933000p-3f,
+     0x1.c85000p-3f,  0x1.fe5800p-3f,  0x1.1a3400p-2f,  0x1.2c2800p-2f,  0x1.472400p-2f,  0x1.5d4400p-2f,
+     0x1.719c00p-2f,  0x1.8c0800p-2f};
+/* clang-format on */
+/* s = m 2^e, subnormals are scaled up: e ln 2 - ln c, which loses nothing, and ln(1 + r), r = c m - 1. */
+__device__ inline float log_of(float s) {
+  if (!(s > 0.0f)) return s == 0.0f ? -ACLPY_INFINITY : s != s ? s : not_a_number();
+  if (s == ACLPY_INFINITY) return s;
+  const bool tiny = s < 0x1p-126f;
+  const u32 bits = bits_of(tiny ? s * 0x1p24f : s), moved = bits - 0x3f3e0000u, high = moved & 0xff800000u;
+  const u32 at = moved >> 18 & 31u;
+  const float e = (float)(int)high - (tiny ? 24.0f * 0x1p23f : 0.0f);
+  const float r = fmaf(from_bits(bits - high), LOG_INVERSE[at], -1.0f);
+  float p = fmaf(-0x1.000ce8p-2f, r, 0x1.556224p-2f);
+  p = fmaf(p, r, -0.5f);
+  p = fmaf(r * r, p, r);
+  return fmaf(e, 0x1.62e4p-24f, LOG_VALUE[at]) + fmaf(e, 0x1.7f7d1cp-43f, p);
+}
+
 /* x = (1 + f) 2^e, 1 + f in [sqrt(1/2), sqrt(2)), x positive; subnormals are scaled up. Returns e. */
 __device__ inline float split(float x, float *f) {
   const bool tiny = x < 0x1p-126f;
@@ -157,13 +220,6 @@ __device__ inline float split(float x, float *f) {
   *f = from_bits((moved & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
   return (float)((int)moved >> 23) - (tiny ? 24.0f : 0.0f);
 }
-__device__ inline float log_of(float s) {
-  float f;
-  const float k = split(s, &f), edge = s == 0.0f ? -ACLPY_INFINITY : not_a_number();
-  const float of_s = fmaf(k, 0x1.62ep-1f, fmaf(k, 0x1.0bfbe8p-15f, log_near(f)));
-  return s > 0.0f ? (s < ACLPY_INFINITY ? of_s : s) : edge;
-}
-
 /* a^y, a positive and finite: 2^(y (e + log2(1 + f))) with the logarithm in two floats, s = f / (2 + f), its
  * remainder, and the odd series of 2 atanh(s) / ln 2. */
 __device__ inline float power_of(float a, float y) {

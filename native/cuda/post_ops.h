@@ -111,7 +111,7 @@ __device__ inline void apply_function(int code, float alpha, float beta, float *
     case ACLPY_POST_GELU_ERF:
       ACLPY_EACH_OF_N(gelu_of(t));
     case ACLPY_POST_GELU_TANH:
-      ACLPY_EACH_OF_N(gated(t, gelu_argument(t)));
+      ACLPY_EACH_OF_N(gelu_tanh_of(t));
     case ACLPY_POST_HARDSIGMOID:
       ACLPY_EACH_OF_N(unit_of(alpha * t + beta));
     case ACLPY_POST_HARDSWISH:

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Functions of one float over a run: t[0..n) in place, n a multiple of 16.
  *
- * What plain loops say in one line is left to the compiler's vectoriser; what needs an exponential is written in the
- * vector vocabulary. Power and logarithm of any float go through a split of the bits. Powers with |y| <= 4, which
- * simd/pow_f32.h has where multiply-adds round once, are within 1.3 ulp, others within 2.
+ * What plain loops say in one line is left to the compiler's vectoriser; what needs more is written in the vector
+ * vocabulary, four vectors at a time where all they hold is usual: small, as probabilities are, or, for a logarithm,
+ * normal numbers. Powers with |y| <= 4, which simd/pow_f32.h has where multiply-adds round once, are within 1.3 ulp,
+ * others within 2; they and the logarithm, where multiply-adds round twice, split the bits of any float.
  */
 #ifndef ACLPY_KERNELS_ELTWISE_H
 #define ACLPY_KERNELS_ELTWISE_H
 
+#include "../simd/log_f32.h"
 #include "../simd/math_f32.h"
 #include "../simd/pow_f32.h"
 #include "element_types.h"
@@ -36,6 +38,45 @@ typedef struct aclpy_eltwise {
       v32_store(t + i, (expression));                                                               \
     }                                                                                               \
   }
+/* Whether the sum of squares tells of an argument of four vectors that may be beyond the limit, or of a NaN, which
+ * would hide one. */
+ACLPY_INLINE int aclpy_beyond_(const v32 *x, float limit) {
+  v32 square[4];
+  for (int k = 0; k < 4; ++k) square[k] = v32_mul(x[k], x[k]);
+  const v32 sum = v32_add(v32_add(square[0], square[1]), v32_add(square[2], square[3]));
+  return v32_any_greater(v32_smaller(sum, v32_set1(__builtin_inff())), v32_set1(limit * limit));
+}
+/* `usual` of four vectors of arguments, the array `of`, unless they are `unusual`; `any`, which has the same values, of
+ * one elsewhere: apart, so that the loop keeps its constants in registers. */
+#define ACLPY_EACH_USUAL_(name, argument, unusual, usual, any)                                      \
+  ACLPY_INLINE void eltwise_##name(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) { \
+    const v32 a = v32_set1(p->alpha), b = v32_set1(p->beta), one = v32_set1(1.0f);                  \
+    const v32 first = v32_set1(p->first), second = v32_set1(p->second);                             \
+    (void)a, (void)b, (void)one;                                                                    \
+    for (int64_t i = 0; i < n;) {                                                                   \
+      for (; i + 4 * v32_LANES <= n; i += 4 * v32_LANES) {                                          \
+        v32 each[4], of[4];                                                                         \
+        for (int k = 0; k < 4; ++k) {                                                               \
+          const v32 s = each[k] = v32_mul(v32_mul(v32_load(t + i + k * v32_LANES), first), second); \
+          of[k] = (argument);                                                                       \
+        }                                                                                           \
+        if (!ACLPY_LIKELY(!(unusual))) break;                                                       \
+        for (int k = 0; k < 4; ++k) {                                                               \
+          const v32 s = each[k], x = of[k];                                                         \
+          (void)s;                                                                                  \
+          v32_store(t + i + k * v32_LANES, (usual));                                                \
+        }                                                                                           \
+      }                                                                                             \
+      for (const int64_t end = aclpy_min_i64(i + 4 * v32_LANES, n); i < end; i += v32_LANES) {      \
+        const v32 s = v32_mul(v32_mul(v32_load(t + i), first), second), x = (argument);             \
+        (void)s;                                                                                    \
+        v32_store(t + i, (any));                                                                    \
+      }                                                                                             \
+    }                                                                                               \
+  }
+/* Of functions that have a polynomial near 0. */
+#define ACLPY_EACH_NEAR_(name, argument, limit, near, any) \
+  ACLPY_EACH_USUAL_(name, argument, aclpy_beyond_(of, limit), near, any)
 /* For those that take t more than once. */
 ACLPY_INLINE void eltwise_lead_(float *restrict t, int64_t n, float first, float second) {
   if (first == 1.0f && second == 1.0f) return;
@@ -57,20 +98,6 @@ ACLPY_EACH_FLOAT_(hardsigmoid, aclpy_unit_(alpha *s + beta))
 ACLPY_EACH_FLOAT_(hardswish, s *aclpy_unit_(alpha *s + beta))
 ACLPY_EACH_FLOAT_(round, s == s ? aclpy_round_(s) : s)
 
-/* s / (1 + e^-x) */
-ACLPY_INLINE v32 aclpy_gate_(v32 s, v32 x) { return v32_div(s, v32_add(v32_set1(1.0f), v32_exp_any(v32_negate(x)))); }
-/* 2 sqrt(2/pi) (s + 0.044715 s^3): 1 + tanh(z) = 2 / (1 + e^-2z). */
-ACLPY_INLINE v32 aclpy_gelu_argument_(v32 s) {
-  const v32 slope = v32_fma(v32_mul(s, s), v32_set1(0.044715f), v32_set1(1.0f));
-  return v32_mul(v32_mul(v32_set1(0x1.988454p+0f), s), slope);
-}
-/* tanh(ln(1 + u)) = u (u + 2) / (u (u + 2) + 2), u = e^s; beyond 20 it is 1. */
-ACLPY_INLINE v32 aclpy_mish_(v32 s) {
-  const v32 two = v32_set1(2.0f), limit = v32_set1(20.0f);
-  const v32 u = v32_exp_any(v32_min(limit, s));
-  const v32 w = v32_mul(u, v32_add(u, two));
-  return v32_pick_greater(s, limit, s, v32_mul(s, v32_div(w, v32_add(w, two))));
-}
 ACLPY_INLINE v32 aclpy_elu_(v32 s, v32 alpha) {
   const v32 zero = v32_set1(0.0f), one = v32_set1(1.0f);
   /* What a softmax leaves is seldom anything else. */
@@ -78,16 +105,16 @@ ACLPY_INLINE v32 aclpy_elu_(v32 s, v32 alpha) {
   return v32_pick_greater(s, zero, s, v32_mul(alpha, v32_expm1(v32_min(zero, s))));
 }
 
-ACLPY_EACH_VECTOR_(exp, v32_exp_any(s))
-ACLPY_EACH_VECTOR_(tanh, v32_tanh(s))
 ACLPY_EACH_VECTOR_(elu, aclpy_elu_(s, a))
-ACLPY_EACH_VECTOR_(logistic, aclpy_gate_(one, s))
-ACLPY_EACH_VECTOR_(swish, aclpy_gate_(s, v32_mul(a, s)))
-ACLPY_EACH_VECTOR_(gelu_tanh, aclpy_gate_(s, aclpy_gelu_argument_(s)))
-ACLPY_EACH_VECTOR_(gelu_erf, v32_gelu(s))
-ACLPY_EACH_VECTOR_(mish, aclpy_mish_(s))
-ACLPY_EACH_VECTOR_(soft_relu_exact_, v32_mul(v32_softplus(v32_mul(a, s)), b))
-ACLPY_EACH_VECTOR_(soft_relu_any_, v32_div(v32_softplus(v32_mul(a, s)), a))
+ACLPY_EACH_NEAR_(exp, s, 0.34f, v32_exp_near_(x), v32_exp(x))
+ACLPY_EACH_NEAR_(tanh, s, 1.0f, v32_tanh_near_(x), v32_tanh(x))
+ACLPY_EACH_NEAR_(logistic, s, 1.0f, v32_logistic_near_(x), v32_gate(one, x))
+ACLPY_EACH_NEAR_(swish, v32_mul(a, s), 1.0f, v32_mul(v32_logistic_near_(x), s), v32_gate(s, x))
+ACLPY_EACH_NEAR_(gelu_tanh, s, 1.0f, v32_gelu_tanh_near_(x), v32_gelu_tanh(x))
+ACLPY_EACH_NEAR_(gelu_erf, s, 1.0f, v32_gelu_near_(x), v32_gelu(x))
+ACLPY_EACH_NEAR_(mish, s, 0.5f, v32_mish_near_(x), v32_mish(x))
+ACLPY_EACH_NEAR_(soft_relu_exact_, v32_mul(a, s), 1.0f, v32_mul(v32_softplus_near_(x), b), v32_mul(v32_softplus(x), b))
+ACLPY_EACH_NEAR_(soft_relu_any_, v32_mul(a, s), 1.0f, v32_div(v32_softplus_near_(x), a), v32_div(v32_softplus(x), a))
 ACLPY_INLINE void eltwise_soft_relu(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) {
   const aclpy_eltwise inverse = {p->alpha, 1.0f / p->alpha, p->first, p->second};
   if (aclpy_f32_inverts(p->alpha)) {
@@ -96,9 +123,6 @@ ACLPY_INLINE void eltwise_soft_relu(float *restrict t, int64_t n, const aclpy_el
     eltwise_soft_relu_any_(t, n, p);
   }
 }
-#undef ACLPY_EACH_FLOAT_
-#undef ACLPY_EACH_VECTOR_
-
 /* x = (1 + f) 2^e, 1 + f in [sqrt(1/2), sqrt(2)): integer work on the bits, subnormals scaled up. Returns e. */
 ACLPY_INLINE float aclpy_split_(float x, float *f) {
   const int tiny = x < 0x1p-126f;
@@ -109,6 +133,12 @@ ACLPY_INLINE float aclpy_split_(float x, float *f) {
   return (float)((int32_t)moved >> 23) - (tiny ? 24.0f : 0.0f);
 }
 
+#if ACLPY_FUSES
+ACLPY_INLINE int aclpy_odd_(const v32 *x) {
+  return !(v32_are_normal_(x[0]) & v32_are_normal_(x[1]) & v32_are_normal_(x[2]) & v32_are_normal_(x[3]));
+}
+ACLPY_EACH_USUAL_(log, s, aclpy_odd_(of), v32_log_normal_(x), v32_log(x))
+#else
 /* ln s = ln(1 + f) + e ln 2 */
 ACLPY_INLINE void eltwise_log(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) {
   eltwise_lead_(t, n, p->first, p->second);
@@ -126,6 +156,7 @@ ACLPY_INLINE void eltwise_log(float *restrict t, int64_t n, const aclpy_eltwise 
     t[i] = s > 0.0f ? (s < __builtin_inff() ? f[i] : s) : edge;
   }
 }
+#endif
 
 #if ACLPY_FUSES
 /* x^y = 2^(y (e + log2(1 + f))) with the logarithm in two floats, to some 2^-30 of it: s = f / (2 + f), its remainder,
@@ -270,6 +301,11 @@ ACLPY_INLINE void aclpy_pow_moderate_(float *t, int64_t n, float alpha, float be
   for (; i + 4 * v32_LANES <= n; i += 4 * v32_LANES) aclpy_pow_vectors_(t + i, 4, alpha, beta, u);
   for (; i < n; i += v32_LANES) aclpy_pow_vectors_(t + i, 1, alpha, beta, u);
 }
+
+#undef ACLPY_EACH_FLOAT_
+#undef ACLPY_EACH_VECTOR_
+#undef ACLPY_EACH_USUAL_
+#undef ACLPY_EACH_NEAR_
 
 ACLPY_INLINE void eltwise_pow(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) {
   const float alpha = p->alpha, beta = p->beta;

@@ -8,12 +8,6 @@
 #include "eltwise.h"
 #include "post_ops_easy.h"
 
-/* Whether the sum of squares tells of an argument that may be beyond the limit, or of a NaN, which would hide one. */
-ACLPY_INLINE int aclpy_function_far_(const v32 *square, float limit) {
-  const v32 sum = v32_add(v32_add(square[0], square[1]), v32_add(square[2], square[3]));
-  return v32_any_greater(v32_smaller(sum, v32_set1(__builtin_inff())), v32_set1(limit * limit));
-}
-
 static __attribute__((unused, noinline)) void aclpy_function_any_(int64_t code, float *t) {
   const aclpy_eltwise none = {0.0f, 0.0f, 1.0f, 1.0f};
   switch (code) {
@@ -39,10 +33,8 @@ ACLPY_INLINE void aclpy_function_power_(const aclpy_post_step *step, v32 *v, int
 
 /* Four vectors; an exponential, tanh or gelu_erf. */
 ACLPY_INLINE void aclpy_function_as_(int64_t code, v32 *v) {
-  v32 square[4];
-  for (int k = 0; k < 4; ++k) square[k] = v32_mul(v[k], v[k]);
   const float limit = code == ACLPY_POST_EXP ? 0.34f : 1.0f;
-  if (aclpy_function_far_(square, limit)) {
+  if (aclpy_beyond_(v, limit)) {
     _Alignas(64) float t[4 * v32_LANES];
     for (int k = 0; k < 4; ++k) v32_store(t + k * v32_LANES, v[k]);
     aclpy_function_any_(code, t);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * More functions of v32: expm1, tanh, log(1 + e), erfcx. exp is in math.h.
+ * More functions of v32: expm1, tanh, log(1 + e), erfc, and what is made of them. exp is in math.h.
  *
  * Polynomials are least-error fits (weighted, coefficients rounded to float): 2e-8 for expm1 on |r| <= ln(2)/2,
- * 5e-9 for tanh(x), 3e-9 for log(1 + e^x) and 3e-8 for the normal distribution on |x| <= 1 (these three where every
- * lane is as small, chosen lane by lane elsewhere), 8e-9 for log(1 + f) on [sqrt(1/2) - 1, sqrt(2) - 1], 5e-8 for
- * exp(a^2) erfc(a) as t P(t), t = 1 / (1 + a/2), a in [0, 11]. NaN passes through all of them.
+ * 5e-9 for tanh(x), 3e-9 for log(1 + e^x), 2e-9 for the logistic function, 3e-8 for the normal distribution and the
+ * other one that gelu has on |x| <= 1, 4e-8 for tanh(log(1 + e^x)) on |x| <= 1/2 (these where every lane is as small,
+ * chosen lane by lane elsewhere), 8e-9 for log(1 + f) on [sqrt(1/2) - 1, sqrt(2) - 1], 5e-8 for exp(a^2) erfc(a) as
+ * t P(t), t = 1 / (1 + a/2), a in [0, 11]. NaN passes through all of them.
  */
 #ifndef ACLPY_SIMD_MATH_F32_H
 #define ACLPY_SIMD_MATH_F32_H
@@ -54,7 +55,7 @@ ACLPY_INLINE v32 v32_tanh_near_(v32 x) {
 /* Beyond 1 tanh x = (e^2a - 1) / (e^2a + 1), a = |x|; beyond 10 it is 1 to the last bit. */
 ACLPY_INLINE v32 v32_tanh(v32 x) {
   const v32 zero = v32_set1(0.0f), one = v32_set1(1.0f), size = v32_abs(x);
-  const v32 near = v32_tanh_near_(v32_min(one, v32_max(v32_set1(-1.0f), x)));
+  const v32 near = v32_tanh_near_(x);
   if (!v32_any_greater(size, one)) return near;
   const v32 a = v32_min(v32_set1(10.0f), size);
   const v32 e = v32_expm1(v32_add(a, a));
@@ -98,7 +99,7 @@ ACLPY_INLINE v32 v32_softplus_near_(v32 x) {
 /* log(1 + e^x) */
 ACLPY_INLINE v32 v32_softplus(v32 x) {
   const v32 zero = v32_set1(0.0f), one = v32_set1(1.0f), size = v32_abs(x);
-  const v32 near = v32_softplus_near_(v32_min(one, v32_max(v32_set1(-1.0f), x)));
+  const v32 near = v32_softplus_near_(x);
   if (!v32_any_greater(size, one)) return near;
   const v32 e = v32_exp_negative(v32_negate(size));
   const v32 far = v32_add(v32_pick_greater(x, zero, x, zero), v32_log1p_unit(e));
@@ -114,6 +115,12 @@ ACLPY_INLINE void v32_normals_near_(v32 *v, int count) {
   ACLPY_EACH_OF_(count) p[k] = v32_fma(p[k], u[k], v32_set1(-0x1.10561ap-4f));
   ACLPY_EACH_OF_(count) p[k] = v32_fma(p[k], u[k], v32_set1(0x1.98844cp-2f));
   ACLPY_EACH_OF_(count) v[k] = v32_fma(p[k], v[k], v32_set1(0.5f));
+}
+/* v P(X <= v) there. */
+ACLPY_INLINE v32 v32_gelu_near_(v32 v) {
+  v32 p = v;
+  v32_normals_near_(&p, 1);
+  return v32_mul(p, v);
 }
 /* erfc(a), 0 <= a <= 11. */
 ACLPY_INLINE v32 v32_erfc_(v32 a) {
@@ -134,13 +141,66 @@ ACLPY_INLINE v32 v32_erfc_(v32 a) {
  * bits. */
 ACLPY_INLINE v32 v32_gelu(v32 v) {
   const v32 one = v32_set1(1.0f), size = v32_abs(v);
-  v32 near = v32_min(one, v32_max(v32_set1(-1.0f), v));
-  v32_normals_near_(&near, 1);
-  near = v32_mul(near, v);
+  const v32 near = v32_gelu_near_(v);
   if (!v32_any_greater(size, one)) return near;
   const v32 erfc = v32_erfc_(v32_min(v32_set1(11.0f), v32_mul(size, v32_set1(0x1.6a09e6p-1f))));
   const v32 twice = v32_pick_greater(v, v32_set1(0.0f), v32_sub(v32_set1(2.0f), erfc), erfc);
   return v32_pick_greater(size, one, v32_mul(v32_mul(v32_set1(0.5f), v), twice), near);
+}
+
+/* s / (1 + e^-x) */
+ACLPY_INLINE v32 v32_gated_(v32 s, v32 x) { return v32_div(s, v32_add(v32_set1(1.0f), v32_exp_any(v32_negate(x)))); }
+/* 1 / (1 + e^-x) = 1/2 + x P(x^2), |x| <= 1. */
+ACLPY_INLINE v32 v32_logistic_near_(v32 x) {
+  const v32 u = v32_mul(x, x);
+  v32 p = v32_set1(0x1.131950p-16f);
+  p = v32_fma(p, u, v32_set1(-0x1.b07a08p-13f));
+  p = v32_fma(p, u, v32_set1(0x1.10d13ap-9f));
+  p = v32_fma(p, u, v32_set1(-0x1.5553fcp-6f));
+  p = v32_fma(p, u, v32_set1(0x1.fffffep-3f));
+  return v32_fma(p, x, v32_set1(0.5f));
+}
+/* s / (1 + e^-x) */
+ACLPY_INLINE v32 v32_gate(v32 s, v32 x) {
+  return v32_pick_greater(v32_abs(x), v32_set1(1.0f), v32_gated_(s, x), v32_mul(v32_logistic_near_(x), s));
+}
+
+/* The distribution that gelu's tanh is made for, 1/2 + v Q(v^2), |v| <= 1. */
+ACLPY_INLINE v32 v32_gelu_tanh_near_(v32 v) {
+  const v32 u = v32_mul(v, v);
+  v32 p = v32_set1(0x1.9890c2p-14f);
+  p = v32_fma(p, u, v32_set1(-0x1.40402ap-10f));
+  p = v32_fma(p, u, v32_set1(0x1.4df58ap-7f));
+  p = v32_fma(p, u, v32_set1(-0x1.11af48p-4f));
+  p = v32_fma(p, u, v32_set1(0x1.98844cp-2f));
+  return v32_mul(v32_fma(p, v, v32_set1(0.5f)), v);
+}
+/* v (1 + tanh z) / 2 = v / (1 + e^-2z), z = sqrt(2/pi) (v + 0.044715 v^3). */
+ACLPY_INLINE v32 v32_gelu_tanh(v32 v) {
+  const v32 slope = v32_fma(v32_mul(v, v), v32_set1(0.044715f), v32_set1(1.0f));
+  const v32 far = v32_gated_(v, v32_mul(v32_mul(v32_set1(0x1.988454p+0f), v), slope));
+  return v32_pick_greater(v32_abs(v), v32_set1(1.0f), far, v32_gelu_tanh_near_(v));
+}
+
+/* x tanh(log(1 + e^x)), |x| <= 1/2. */
+ACLPY_INLINE v32 v32_mish_near_(v32 x) {
+  v32 p = v32_set1(-0x1.4edef4p-10f);
+  p = v32_fma(p, x, v32_set1(0x1.6f7f52p-11f));
+  p = v32_fma(p, x, v32_set1(0x1.00fa38p-7f));
+  p = v32_fma(p, x, v32_set1(-0x1.697468p-12f));
+  p = v32_fma(p, x, v32_set1(-0x1.77c34ep-5f));
+  p = v32_fma(p, x, v32_set1(-0x1.062c60p-6f));
+  p = v32_fma(p, x, v32_set1(0x1.47ae16p-2f));
+  p = v32_fma(p, x, v32_set1(0x1.333334p-1f));
+  return v32_mul(p, x);
+}
+/* tanh(log(1 + u)) = u (u + 2) / (u (u + 2) + 2), u = e^x; beyond 20 it is 1. */
+ACLPY_INLINE v32 v32_mish(v32 x) {
+  const v32 two = v32_set1(2.0f), limit = v32_set1(20.0f);
+  const v32 u = v32_exp_any(v32_min(limit, x));
+  const v32 w = v32_mul(u, v32_add(u, two));
+  const v32 far = v32_pick_greater(x, limit, x, v32_mul(x, v32_div(w, v32_add(w, two))));
+  return v32_pick_greater(v32_abs(x), v32_set1(0.5f), far, v32_mish_near_(x));
 }
 
 #endif

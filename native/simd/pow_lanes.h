@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What pow_f32.h is written with, by ISA: floats split, looked up, scaled, and the edges that C's pow has.
+ * What pow_f32.h and log_f32.h are written with, by ISA: floats split, looked up, scaled, and the edges that C's pow
+ * has.
  *
  * The same bits everywhere for positive finite numbers and their edges. Others may be split into anything.
  */
@@ -36,6 +37,8 @@ ACLPY_INLINE v32_row v32_row_of_(v32 m) { return _mm512_srli_epi32(_mm512_castps
 ACLPY_INLINE v32 v32_look_up_(const float *table, v32_row at) {
   return _mm512_permutex2var_ps(_mm512_load_ps(table), at, _mm512_load_ps(table + 16));
 }
+/* Whether all are positive, finite and no subnormals. */
+ACLPY_INLINE int v32_are_normal_(v32 x) { return _mm512_fpclass_ps_mask(x, 0xff) == 0; }
 ACLPY_INLINE v32 v32_scale_any_(v32 p, v32 shifted, v32 n) { return v32_scale(p, shifted, n); }
 ACLPY_INLINE v32 v32_power_edges_(v32 power, v32 x, float y) {
   const __m512i edges = _mm512_set1_epi32(y > 0.0f ? ACLPY_EDGES_UP_ : ACLPY_EDGES_DOWN_);
@@ -52,13 +55,19 @@ ACLPY_INLINE v32 v32_split_normal_(v32 x, v32 *m) {
   *m = v32_float_(_mm256_or_si256(_mm256_and_si256(bits, _mm256_set1_epi32(0x7fffff)), one));
   return v32_sub(_mm256_cvtepi32_ps(_mm256_srli_epi32(bits, 23)), v32_set1(127.0f));
 }
-ACLPY_INLINE v32_row v32_row_of_(v32 m) {
-  return _mm256_and_si256(_mm256_srli_epi32(_mm256_castps_si256(m), 18), _mm256_set1_epi32(31));
+ACLPY_INLINE v32_row v32_row_of_(v32 m) { return _mm256_srli_epi32(_mm256_castps_si256(m), 18); }
+/* Of four times eight numbers by the lower bits of the row, then by the two above: some processors gather one by one.
+ */
+ACLPY_INLINE v32 v32_look_up_(const float *table, v32_row at) {
+  const v32 fourth = v32_float_(_mm256_slli_epi32(at, 27)), second = v32_float_(_mm256_slli_epi32(at, 28));
+  v32 row[4];
+  for (int k = 0; k < 4; ++k) row[k] = _mm256_permutevar8x32_ps(_mm256_load_ps(table + 8 * k), at);
+  const v32 low = _mm256_blendv_ps(row[0], row[1], second), high = _mm256_blendv_ps(row[2], row[3], second);
+  return _mm256_blendv_ps(low, high, fourth);
 }
-ACLPY_INLINE v32 v32_look_up_(const float *table, v32_row at) { return _mm256_i32gather_ps(table, at, 4); }
-/* Whether all are positive and finite. */
-ACLPY_INLINE int v32_are_usual_(v32 x) {
-  const v32 up = _mm256_cmp_ps(x, v32_set1(0.0f), _CMP_GT_OQ);
+/* Whether all are finite and above. */
+ACLPY_INLINE int v32_are_above_(v32 x, float least) {
+  const v32 up = _mm256_cmp_ps(x, v32_set1(least), _CMP_GT_OQ);
   return _mm256_movemask_ps(_mm256_and_ps(up, _mm256_cmp_ps(x, v32_set1(__builtin_inff()), _CMP_LT_OQ))) == 0xff;
 }
 ACLPY_INLINE v32 v32_or_nan_of_(v32 a, v32 x) {
@@ -79,13 +88,14 @@ ACLPY_INLINE v32 v32_look_up_(const float *table, v32_row at) {
                           table[vgetq_lane_u32(at, 3)]};
   return v32_load(found);
 }
-/* Whether all are positive and finite. */
-ACLPY_INLINE int v32_are_usual_(v32 x) {
-  return vminvq_u32(vandq_u32(vcgtq_f32(x, v32_set1(0.0f)), vcltq_f32(x, v32_set1(__builtin_inff())))) != 0;
+/* Whether all are finite and above. */
+ACLPY_INLINE int v32_are_above_(v32 x, float least) {
+  return vminvq_u32(vandq_u32(vcgtq_f32(x, v32_set1(least)), vcltq_f32(x, v32_set1(__builtin_inff())))) != 0;
 }
 ACLPY_INLINE v32 v32_or_nan_of_(v32 a, v32 x) { return vbslq_f32(vceqq_f32(x, x), a, v32_add(x, x)); }
 #endif
 
+ACLPY_INLINE int v32_are_normal_(v32 x) { return v32_are_above_(x, 0x1.fffffcp-127f); }
 /* Subnormal numbers are made normal first. */
 ACLPY_INLINE v32 v32_split_(v32 x, v32 *m) {
   const v32 least = v32_set1(0x1p-126f);
@@ -107,7 +117,7 @@ static __attribute__((unused, noinline)) v32 v32_power_unusual_(v32 power, v32 x
   return v32_or_nan_of_(r, x);
 }
 ACLPY_INLINE v32 v32_power_edges_(v32 power, v32 x, float y) {
-  return ACLPY_LIKELY(v32_are_usual_(x)) ? power : v32_power_unusual_(power, x, y);
+  return ACLPY_LIKELY(v32_are_above_(x, 0.0f)) ? power : v32_power_unusual_(power, x, y);
 }
 #endif
 

@@ -54,6 +54,20 @@ def values(shape=(7, 193), seed=5):
     return t.astype(np.float32).reshape(shape)
 
 
+def small(shape=(4, 448), seed=6):
+    """What functions with polynomials near 0, or of normal numbers, take them for, many at once."""
+    rng = np.random.default_rng(seed)
+    t = rng.uniform(-0.5, 0.5, shape)
+    t[0] = abs(t[0])
+    t[1] *= 0.3
+    t[2] *= rng.random(shape[1]) ** 8
+    # One vector in four, about where functions end that are for small arguments.
+    most = np.repeat([0.1, 0.33, 0.36, 0.49, 0.54, 0.99, 1.1], 64)
+    t[3] = np.copysign(most * rng.uniform(0.94, 1, shape[1]), t[3])
+    t[3, np.arange(shape[1]) // 16 % 4 != 0] *= 1e-3
+    return t.astype(np.float32)
+
+
 def through(device, stream, t, ops, **tensors):
     """`ops` applied to any values: the softmax is multiplied by 0 and they are added."""
     zero = np.zeros((1,) * t.ndim, np.float32)
@@ -158,11 +172,12 @@ def test_the_table_is_complete():
 
 
 @pytest.mark.parametrize("alg", ELTWISE_ALGORITHMS)
-@pytest.mark.parametrize("shape", [(7, 193), (3, 448)], ids=str)
-def test_eltwise(device, stream, isa, alg, shape):
+@pytest.mark.parametrize(
+    "t", [values((7, 193)), values((3, 448)), small()], ids=["odd", "whole", "small"]
+)
+def test_eltwise(device, stream, isa, alg, t):
     plain = alg.removesuffix("_use_dst_for_bwd").removesuffix("_v2")
     formula, constants, ulps = ELTWISE[plain]
-    t = values(shape)
     for alpha, beta in constants:
         got = through(device, stream, t, [Eltwise(alg, alpha, beta)]).astype(np.float64)
         with np.errstate(all="ignore"):
@@ -189,6 +204,19 @@ def test_eltwise(device, stream, isa, alg, shape):
             got[tuple(where[0])],
             want[tuple(where[0])],
         )
+
+
+@pytest.mark.parametrize("alg", sorted(ELTWISE))
+def test_no_value_depends_on_its_neighbours(device, stream, isa, alg):
+    """Elements in ordinary company are taken many at once, beside others one by one."""
+    t = small()
+    loud = np.arange(t.shape[1]) % 16 == 5
+    beside = np.where(loud, np.resize([3, NAN, 1e-40, -2, INF, 0], t.shape), t)
+    for alpha, beta in ELTWISE[alg][1]:
+        ops = [Eltwise(alg, alpha, beta)]
+        alone = through(device, stream, t, ops)
+        among = through(device, stream, beside.astype(np.float32), ops)
+        np.testing.assert_array_equal(alone[:, ~loud], among[:, ~loud])
 
 
 #: The argument of the exponential inside, as far as float32 rounds it.
