@@ -25,7 +25,7 @@ enum { ACLPY_TILE_NARROW = 256 /* bytes of a tile's rows, as REAL, below which r
 enum { ACLPY_TILE_SMALL = 1 << 20 /* elements of two operands that stay in the caches between two readings */ };
 enum { ACLPY_ROW_MAX = 1 << 20 /* bytes of a row of one operand, as REAL, that is read twice in one go */ };
 enum { ACLPY_PITCHES = 3 };
-enum { ACLPY_SCRATCH_MAX = 512 * 1024, ACLPY_SCRATCH_GOOD = 256 * 1024, ACLPY_SCRATCH_ROW = 2 * 1024 * 1024 };
+enum { ACLPY_SCRATCH_MAX = 512 * 1024, ACLPY_SCRATCH_GOOD = 256 * 1024, ACLPY_SCRATCH_ROW = 1536 * 1024 };
 enum { ACLPY_CHUNKS_KEPT = 8 * 1024 * 1024 /* bytes of a row, as REAL, whose exponentials wait for its sum */ };
 enum { ACLPY_FEW_ROWS = 8, ACLPY_FEW_LONG_ROWS = 32 /* fewer would leave threads without work: chunks */ };
 

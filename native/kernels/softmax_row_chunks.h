@@ -71,11 +71,76 @@ static void FN(row_chunks_write)(const aclpy_geometry *g, const aclpy_kernel_arg
   if (streaming) aclpy_stream_fence();
 }
 
+ACLPY_INLINE int64_t FN(row_chunk_length)(const aclpy_geometry *g, int64_t item) {
+  return aclpy_min_i64(g->chunk, g->n - item % g->chunks * g->chunk);
+}
+
+/* Chunk `item`, to be written past the caches; `e`: its exponentials, unless it is a logarithm's. */
+ACLPY_INLINE FN(pending)
+    FN(row_chunk_pending)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t item, const REAL *e) {
+  const double *sum = (const double *)(void *)args->scratch + g->outer * g->chunks;
+  const REAL *parts = (const REAL *)(const void *)(sum + g->outer), *max = parts + g->outer * g->chunks;
+  const int64_t row = item / g->chunks, first = item % g->chunks * g->chunk;
+  const double less = e == NULL ? 1.0 : aclpy_exp_negative_f64((double)parts[item] - (double)max[row]);
+  return (FN(pending)){.e = e,
+                       .x = (const STORED *)args->addr[0] + row * g->pitch[0] + first,
+                       .y = (STORED *)args->addr[1] + row * g->pitch[1] + first,
+                       .n = FN(row_chunk_length)(g, item),
+                       .shift = max[row],
+                       .factor = (REAL)(sum[row] * less),
+                       .streaming = PLAIN && g->core == ACLPY_CORE_ZEN_5 ? ACLPY_STREAM_NEAR : ACLPY_STREAM};
+}
+
+/* Chunks [begin, end) written while those of the next turn, which take their places, are reduced, and the largest
+ * element of the one after is looked for: memory is read and written at once. The steps of row_chunks_reduce. */
+ACLPY_INLINE void FN(row_chunks_turn)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin,
+                                      int64_t end, int logarithm) {
+  double *sum = (double *)(void *)args->scratch;
+  REAL *max = (REAL *)(void *)(sum + g->outer * (g->chunks + 1));
+  FN(peak) top = {0, 0}, next_top = {0, 0};
+  int known = 0; /* the chunk's top is */
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t to = i + g->turn * g->chunks;
+    REAL *e = logarithm ? NULL : FN(row_chunks_place)(g, args, i);
+    FN(pending) before = FN(row_chunk_pending)(g, args, i, e);
+    const STORED *x = before.x + g->turn * g->pitch[0];
+    const int follows = i + 1 < end && (i + 1) % g->chunks > 0 && FN(row_chunk_length)(g, i + 1) == before.n;
+    top = known ? next_top : FN(row_peak)(x, before.n);
+    max[to] = top.max;
+    if (top.max == (REAL)-INFINITY) top.max = 0;
+    FN(pending_begin)(&before, logarithm, ACLPY_WAY_ANY);
+    sum[to] =
+        FN(rows_step)(follows ? x + g->chunk : x, &next_top, x, e, before.n, top, &before, logarithm, ACLPY_WAY_ANY, 0);
+    known = follows;
+  }
+}
+/* Functions of their own, so that registers are shared out for each of these loops alone. */
+static __attribute__((noinline)) void FN(row_chunks_turn_softmax)(const aclpy_geometry *g,
+                                                                  const aclpy_kernel_args *args, int64_t begin,
+                                                                  int64_t end) {
+  FN(row_chunks_turn)(g, args, begin, end, 0);
+}
+static __attribute__((noinline)) void FN(row_chunks_turn_log)(const aclpy_geometry *g, const aclpy_kernel_args *args,
+                                                              int64_t begin, int64_t end) {
+  FN(row_chunks_turn)(g, args, begin, end, 1);
+}
+/* Pass 2, and the next round's pass 0. */
+static void FN(row_chunks_turns)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
+                                 int logarithm) {
+  const int64_t turned = aclpy_min_i64(end, (g->outer - g->turn) * g->chunks), last = aclpy_max_i64(begin, turned);
+  if (logarithm) FN(row_chunks_turn_log)(g, args, begin, last);
+  if (!logarithm) FN(row_chunks_turn_softmax)(g, args, begin, last);
+  FN(row_chunks_write)(g, args, last, end, logarithm, !logarithm); /* and a fence */
+}
+
 static void FN(row_chunks_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int32_t pass, int64_t begin,
                                int64_t end, int logarithm) {
+  const int first = pass < 3;
   aclpy_turn_items(g, &pass, &begin, &end);
   const int keep = !logarithm && aclpy_chunks_kept(g, (int64_t)sizeof(REAL));
-  if (pass == 0) FN(row_chunks_reduce)(g, args, begin, end, keep);
+  const int turns = (keep || logarithm) && g->streaming && args->addr[0] != args->addr[1];
+  if (pass == 0 && (first || !turns)) FN(row_chunks_reduce)(g, args, begin, end, keep);
   if (pass == 1) FN(row_chunks_combine)(g, args, begin, end, logarithm);
-  if (pass == 2) FN(row_chunks_write)(g, args, begin, end, logarithm, keep);
+  if (pass == 2 && turns) FN(row_chunks_turns)(g, args, begin, end, logarithm);
+  if (pass == 2 && !turns) FN(row_chunks_write)(g, args, begin, end, logarithm, keep);
 }

@@ -360,6 +360,11 @@ static void check_turns_(const aclpy_kernel *k) {
   buffer in[2], first = buffer_make(all, bytes);
   for (int i = 0; i < 2; ++i) in[i] = buffer_make(all, bytes);
   fill_family(k, &shape, in, 1.0);
+  /* A chunk whose elements are all -inf, and a row that has a number beside infinities. */
+  for (int64_t i = 0; i < 16384 && !is_backward(k); ++i) {
+    element_set(k->dtype, in[0].data, 3 * shape.n + 16384 + i, -INFINITY);
+    element_set(k->dtype, in[0].data, 4 * shape.n + 2 * i + (i > 0), -INFINITY);
+  }
   for (int64_t rows = 0; rows < 4; ++rows) {
     buffer out = buffer_make(all, bytes);
     unsigned char *to = rows == 0 ? first.data : out.data;
