@@ -114,7 +114,7 @@ MUTANTS = (
         "aclnn_py/twophase.py",
         "fields = [next(numbers) if number",
         "fields = [next(numbers) and 0 if number",
-        OPERATORS,
+        ("tests/unit/test_plan_keys.py",),
     ),
     Mutant(
         "stale plan: other settings, old plans",
@@ -199,17 +199,15 @@ MUTANTS = (
     Mutant(
         "an executor survives its run",
         "native/engine/execute.c",
-        "  if (eng_handle_close(ENG_EXECUTOR, executor->handle, true) != NULL) "
-        "eng_release(&executor->head);\n",
-        "  atomic_store(&executor->running, false);\n",
+        "  eng_handle_finish(&call->executor->head);\n",
+        "  eng_handle_put_back(&call->executor->head);\n",
         PHASE2,
     ),
     Mutant(
         "a consumed executor is never freed",
         "native/engine/execute.c",
-        "  if (eng_handle_close(ENG_EXECUTOR, executor->handle, true) != NULL) "
-        "eng_release(&executor->head);\n",
-        "  (void)eng_handle_close(ENG_EXECUTOR, executor->handle, true);\n",
+        "  eng_handle_finish(&call->executor->head);\n",
+        "",
         LEAKS,
     ),
     Mutant(

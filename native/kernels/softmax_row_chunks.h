@@ -135,11 +135,11 @@ static void FN(row_chunks_turns)(const aclpy_geometry *g, const aclpy_kernel_arg
 
 static void FN(row_chunks_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int32_t pass, int64_t begin,
                                int64_t end, int logarithm) {
-  const int first = pass < 3;
+  const int first_round = pass < 3;
   aclpy_turn_items(g, &pass, &begin, &end);
   const int keep = !logarithm && aclpy_chunks_kept(g, (int64_t)sizeof(REAL));
   const int turns = (keep || logarithm) && g->streaming && args->addr[0] != args->addr[1];
-  if (pass == 0 && (first || !turns)) FN(row_chunks_reduce)(g, args, begin, end, keep);
+  if (pass == 0 && (first_round || !turns)) FN(row_chunks_reduce)(g, args, begin, end, keep);
   if (pass == 1) FN(row_chunks_combine)(g, args, begin, end, logarithm);
   if (pass == 2 && turns) FN(row_chunks_turns)(g, args, begin, end, logarithm);
   if (pass == 2 && !turns) FN(row_chunks_write)(g, args, begin, end, logarithm, keep);

@@ -152,7 +152,7 @@ ACLPY_INLINE void FN(three_quad)(FN(three) * t, int64_t i, FN(pending) * before,
   FN(quad_load)(t->x + i, v, way);
   /* First, for its exponentials may lie where the next ones go. */
   if (before != NULL) FN(pending_quad)(before, logarithm, way);
-  t->sum = FN(quad_exp)(v, t->e + i, t->shift, logarithm, t->sum, way);
+  t->sum = FN(quad_exp)(v, logarithm ? NULL : t->e + i, t->shift, logarithm, t->sum, way);
 }
 
 /* As many quads as the row before has, too; returns where they end. */

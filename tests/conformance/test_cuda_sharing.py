@@ -320,10 +320,11 @@ def test_emulated_devices_share_by_copies_only(device, gpu, cupy):
 def test_the_sample_of_streams():
     """Events between two streams, then CuPy and this library in turn in one of CuPy's."""
     sample = ROOT / "samples" / "python" / "gpu_streams.py"
+    paths = [str(fake_gpu.FAKE), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
         [sys.executable, str(sample)],
         capture_output=True, text=True, timeout=60, check=False,
-        env={**os.environ, "PYTHONPATH": f"{fake_gpu.FAKE}:{ROOT / 'tests'}",
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)),
              "FAKE_CUPY_TWIN": str(cuda_twin.library())},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -88,6 +88,28 @@ def test_special_rows_mean_what_they_say():
 
 
 @pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("n", [7, 64, 100, 700, 4100, 40_000])
+@pytest.mark.parametrize("dtype", FORWARD_DTYPES, ids=lambda d: d.name)
+def test_the_largest_element_counts_wherever_it_is(device, stream, dtype, n, place):
+    """A thousand above the others, at another place in each row: overlooked, it would overflow."""
+    count = min(n, 70)
+    places = np.arange(count) * (n // count) + np.arange(count) % (n // count)
+    for where in np.array_split(
+        places, 10 if n > 32_768 else 1
+    ):  # few long rows are done in chunks
+        row = np.arange(len(where))
+        x = np.zeros((len(where), n))
+        x[row, where] = 1000
+        placed, dim = PLACES[place](x.astype(dtype))
+        for operator, at, elsewhere in (("Softmax", 1, 0), ("LogSoftmax", 0, -1000)):
+            got, _ = invoke(device, stream, operator, [placed], dim)
+            got = (got if dim else got.T).astype(np.float64)
+            assert np.all(got[row, where] == at)
+            got[row, where] = elsewhere
+            assert np.all(got == elsewhere), operator
+
+
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("dtype", FORWARD_DTYPES[:3], ids=lambda d: d.name)
 @pytest.mark.parametrize("operator", ["SoftmaxBackward", "LogSoftmaxBackward"])
 def test_special_gradients(device, stream, operator, dtype, place):

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "execute_support.h"
+#include "handle_table.h"
 
 /* ---- running ---- */
 
@@ -373,6 +374,20 @@ static void one_thread_wins_an_executor(void) {
   tear_down(&s);
 }
 
+/* Somebody who looks at it, a getter of another thread, keeps a run from taking it; it ends all the same. */
+static void an_executor_that_is_held_ends_with_its_run(void) {
+  struct setup s = set_up(0, 0, 1000);
+  const aclpy_handle executor = phase1(&s);
+  struct eng_object *held = eng_handle_acquire(ENG_EXECUTOR, executor);
+  CHECK(held != NULL);
+  CHECK_EQUAL(aclpy_execute(op_id, 0, 0, executor, s.stream), 0);
+  CHECK_EQUAL(aclpy_execute(op_id, 0, 0, executor, s.stream), 161002);
+  CHECK_EQUAL(aclpy_stream_synchronize(0, s.stream), 0);
+  CHECK_EQUAL(atomic_load(&held->slot->word) & (ENG_SLOT_SHARED - 1), 1); /* one reference, which is ours */
+  eng_release(held);
+  tear_down(&s);
+}
+
 /* ---- speed, printed ---- */
 
 static double now_ns(void) {
@@ -436,6 +451,7 @@ int main(int argc, char **argv) {
   RUN(repeatable_is_refused_where_the_vendor_refuses);
   RUN(large_kernels_share_the_pool);
   RUN(one_thread_wins_an_executor);
+  RUN(an_executor_that_is_held_ends_with_its_run);
   RUN(costs);
   end_harness();
   return 0;

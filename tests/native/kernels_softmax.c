@@ -365,18 +365,19 @@ static void check_turns_(const aclpy_kernel *k) {
     element_set(k->dtype, in[0].data, 3 * shape.n + 16384 + i, -INFINITY);
     element_set(k->dtype, in[0].data, 4 * shape.n + 2 * i + (i > 0), -INFINITY);
   }
-  for (int64_t rows = 0; rows < 4; ++rows) {
+  for (int64_t way = 0; way < 8; ++way) {
+    const int64_t rows = way / 2, parts = way % 2 == 1 ? 1 << 20 : 1; /* of a problem beyond the caches */
     buffer out = buffer_make(all, bytes);
-    unsigned char *to = rows == 0 ? first.data : out.data;
-    aclpy_kernel_args args = {{in[0].data, is_backward(k) ? in[1].data : to, to}, NULL, params, 0};
+    unsigned char *to = way == 0 ? first.data : out.data;
+    aclpy_kernel_args args = {{in[0].data, is_backward(k) ? in[1].data : to, to}, NULL, params, parts};
     aclpy_kernel_shape plan;
     if (rows > 0) aclpy_cache_set_last_level(4 * rows * shape.n * (is_backward(k) ? 2 * (int64_t)bytes : real));
     CHECK(k->plan(params, 3, &plan) == 0, "%s %s", k->name, k->dtype);
     CHECK(rows == 0 || plan.rounds == (shape.outer + rows - 1) / rows, "%s %s %s: %d rounds", k->name, k->dtype, k->isa,
           (int)plan.rounds);
     run_plan(k, &args, 3, rows > 0);
-    CHECK(memcmp(first.data, to, all) == 0, "%s %s %s: turns of %" PRId64 " rows have other bits", k->name, k->dtype,
-          k->isa, rows);
+    CHECK(memcmp(first.data, to, all) == 0, "%s %s %s: turns of %" PRId64 " rows of %" PRId64 " parts have other bits",
+          k->name, k->dtype, k->isa, rows, parts);
     CHECK(buffer_guards_hold(&out), "%s %s %s: wrote outside", k->name, k->dtype, k->isa);
     buffer_free(&out);
   }
