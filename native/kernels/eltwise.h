@@ -28,16 +28,6 @@ typedef struct aclpy_eltwise {
       t[i] = (expression);                                                                          \
     }                                                                                               \
   }
-#define ACLPY_EACH_VECTOR_(name, expression)                                                        \
-  ACLPY_INLINE void eltwise_##name(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) { \
-    const v32 a = v32_set1(p->alpha), b = v32_set1(p->beta), one = v32_set1(1.0f);                  \
-    const v32 first = v32_set1(p->first), second = v32_set1(p->second);                             \
-    (void)a, (void)b, (void)one;                                                                    \
-    for (int64_t i = 0; i < n; i += v32_LANES) {                                                    \
-      const v32 s = v32_mul(v32_mul(v32_load(t + i), first), second);                               \
-      v32_store(t + i, (expression));                                                               \
-    }                                                                                               \
-  }
 /* Whether the sum of squares tells of an argument of four vectors that may be beyond the limit, or of a NaN, which
  * would hide one. */
 ACLPY_INLINE int aclpy_beyond_(const v32 *x, float limit) {
@@ -104,8 +94,13 @@ ACLPY_INLINE v32 aclpy_elu_(v32 s, v32 alpha) {
   if (!v32_any_greater(v32_pick_greater(s, zero, zero, one), zero)) return s;
   return v32_pick_greater(s, zero, s, v32_mul(alpha, v32_expm1(v32_min(zero, s))));
 }
+ACLPY_INLINE void eltwise_elu(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) {
+  const v32 alpha = v32_set1(p->alpha), first = v32_set1(p->first), second = v32_set1(p->second);
+  for (int64_t i = 0; i < n; i += v32_LANES) {
+    v32_store(t + i, aclpy_elu_(v32_mul(v32_mul(v32_load(t + i), first), second), alpha));
+  }
+}
 
-ACLPY_EACH_VECTOR_(elu, aclpy_elu_(s, a))
 ACLPY_EACH_NEAR_(exp, s, 0.34f, v32_exp_near_(x), v32_exp(x))
 ACLPY_EACH_NEAR_(tanh, s, 1.0f, v32_tanh_near_(x), v32_tanh(x))
 ACLPY_EACH_NEAR_(logistic, s, 1.0f, v32_logistic_near_(x), v32_gate(one, x))
@@ -303,7 +298,6 @@ ACLPY_INLINE void aclpy_pow_moderate_(float *t, int64_t n, float alpha, float be
 }
 
 #undef ACLPY_EACH_FLOAT_
-#undef ACLPY_EACH_VECTOR_
 #undef ACLPY_EACH_USUAL_
 #undef ACLPY_EACH_NEAR_
 

@@ -165,7 +165,7 @@ ACLPY_INLINE v32 v32_gate(v32 s, v32 x) {
   return v32_pick_greater(v32_abs(x), v32_set1(1.0f), v32_gated_(s, x), v32_mul(v32_logistic_near_(x), s));
 }
 
-/* The distribution that gelu's tanh is made for, 1/2 + v Q(v^2), |v| <= 1. */
+/* v (1/2 + v Q(v^2)), |v| <= 1. */
 ACLPY_INLINE v32 v32_gelu_tanh_near_(v32 v) {
   const v32 u = v32_mul(v, v);
   v32 p = v32_set1(0x1.9890c2p-14f);
@@ -194,7 +194,7 @@ ACLPY_INLINE v32 v32_mish_near_(v32 x) {
   p = v32_fma(p, x, v32_set1(0x1.333334p-1f));
   return v32_mul(p, x);
 }
-/* tanh(log(1 + u)) = u (u + 2) / (u (u + 2) + 2), u = e^x; beyond 20 it is 1. */
+/* x tanh(log(1 + u)), tanh(log(1 + u)) = u (u + 2) / (u (u + 2) + 2), u = e^x; beyond 20 it is 1. */
 ACLPY_INLINE v32 v32_mish(v32 x) {
   const v32 two = v32_set1(2.0f), limit = v32_set1(20.0f);
   const v32 u = v32_exp_any(v32_min(limit, x));

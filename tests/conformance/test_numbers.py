@@ -94,9 +94,8 @@ def test_the_largest_element_counts_wherever_it_is(device, stream, dtype, n, pla
     """A thousand above the others, at another place in each row: overlooked, it would overflow."""
     count = min(n, 70)
     places = np.arange(count) * (n // count) + np.arange(count) % (n // count)
-    for where in np.array_split(
-        places, 10 if n > 32_768 else 1
-    ):  # few long rows are done in chunks
+    calls = 10 if n > 32_768 else 1  # few long rows are done in chunks
+    for where in np.array_split(places, calls):
         row = np.arange(len(where))
         x = np.zeros((len(where), n))
         x[row, where] = 1000
