@@ -27,10 +27,10 @@ ACLPY_INLINE v64 FN(short_lanes)(const STORED *g, const STORED *y, int64_t n, in
   return v64_add(a, b);
 }
 
-/* `count` of `most` rows (v64_LANES or twice that), of at most four vectors each. n and count: where the caller knows
- * them, loops unroll. */
-ACLPY_INLINE void FN(short_batch)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t row, int64_t n,
-                                  int64_t count, int64_t most, int logarithm, int streaming) {
+/* `count` of `most` rows (v64_LANES or twice that), of at most four vectors each, to rows `to` apart from `first` on. n
+ * and count: where the caller knows them, loops unroll. */
+ACLPY_INLINE void FN(short_batch)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t row, STORED *first,
+                                  int64_t to, int64_t n, int64_t count, int64_t most, int logarithm, int streaming) {
   const int64_t *pitch = geometry->pitch;
   const STORED *g = p->g + row * pitch[0], *y = p->y + row * pitch[1];
   _Alignas(64) REAL high[FN(batch)], low[FN(batch)];
@@ -46,25 +46,25 @@ ACLPY_INLINE void FN(short_batch)(const aclpy_geometry *geometry, const FN(opera
   }
   for (int64_t r = 0; r < count; ++r) {
     const FN(total) t = {high[r], SPLITS ? low[r] : 0};
-    STORED *out = p->out + (row + r) * pitch[2];
+    STORED *out = first + r * to;
     if (streaming) aclpy_fetch_shared(out + n);
     FN(row_out)(g + r * pitch[0], y + r * pitch[1], out, n, t, logarithm, streaming);
   }
 }
 ACLPY_INLINE void FN(rows_brief)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
                                  int64_t n, int logarithm, int streaming) {
-  const int64_t *pitch = geometry->pitch, bytes = n * (int64_t)sizeof(STORED);
+  const int64_t *pitch = geometry->pitch, bytes = n * (int64_t)sizeof(STORED), near = aclpy_near_bytes(geometry->core);
   int64_t row = begin;
   for (; row + FN(batch) <= end; row += FN(batch)) {
     for (int64_t r = row; r < row + FN(batch) && streaming && geometry->core != ACLPY_CORE_ZEN_3; ++r) {
-      aclpy_fetch_near(p->g + r * pitch[0], bytes);
-      aclpy_fetch_near(p->y + r * pitch[1], bytes);
+      aclpy_fetch_at(p->g + r * pitch[0], near, bytes);
+      aclpy_fetch_at(p->y + r * pitch[1], near, bytes);
     }
-    FN(short_batch)(geometry, p, row, n, FN(batch), FN(batch), logarithm, streaming);
+    FN(short_batch)(geometry, p, row, p->out + row * pitch[2], pitch[2], n, FN(batch), FN(batch), logarithm, streaming);
   }
   for (int64_t count; row < end; row += count) {
     count = aclpy_min_i64(v64_LANES, end - row);
-    FN(short_batch)(geometry, p, row, n, count, v64_LANES, logarithm, streaming);
+    FN(short_batch)(geometry, p, row, p->out + row * pitch[2], pitch[2], n, count, v64_LANES, logarithm, streaming);
   }
 }
 
@@ -85,7 +85,7 @@ ACLPY_INLINE void FN(packed_batch)(const aclpy_lanes *rows, const STORED *g, con
 /* Past the caches go whole lines only: the rows before the first that begins with one are a batch of their own. */
 static void FN(rows_packed)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
                             int logarithm, int streaming) {
-  const int64_t n = geometry->n, bytes = LANES * n * (int64_t)sizeof(STORED);
+  const int64_t n = geometry->n, bytes = LANES * n * (int64_t)sizeof(STORED), near = aclpy_near_bytes(geometry->core);
   const int64_t first = streaming ? aclpy_rows_to_line(p->out + begin * n, n * (int64_t)sizeof(STORED), LANES) : LANES;
   const int streams = streaming && first < LANES;
   aclpy_lanes rows[LANES];
@@ -95,8 +95,8 @@ static void FN(rows_packed)(const aclpy_geometry *geometry, const FN(operands) *
     const STORED *g = p->g + row * n, *y = p->y + row * n;
     count = aclpy_min_i64(count, end - row);
     if (streaming && geometry->core != ACLPY_CORE_ZEN_3) {
-      aclpy_fetch_near(g, bytes);
-      aclpy_fetch_near(y, bytes);
+      aclpy_fetch_at(g, near, bytes);
+      aclpy_fetch_at(y, near, bytes);
     }
     if (count < LANES) {
       FN(rows_brief)(geometry, p, row, row + count, n, logarithm, 0);
@@ -108,6 +108,31 @@ static void FN(rows_packed)(const aclpy_geometry *geometry, const FN(operands) *
   }
 }
 
+/* Rows of more than a vector that share lines, past the caches: the results of 16 of them, which are whole lines, wait
+ * for each other. Measured on Intel's cores. */
+ACLPY_INLINE int FN(rows_gather)(const aclpy_geometry *geometry, const STORED *first) {
+  const int64_t n = geometry->n, bytes = n * (int64_t)sizeof(STORED);
+  return PLAIN && geometry->core == ACLPY_CORE_ANY && n > LANES && geometry->pitch[2] == n &&
+         !aclpy_rows_lined(first, bytes) && aclpy_rows_to_line(first, bytes, FN(batch)) < FN(batch);
+}
+static void FN(rows_gathered)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
+                              int logarithm) {
+  _Alignas(64) STORED held[4 * LANES * FN(batch)];
+  const int64_t n = geometry->n, bytes = n * (int64_t)sizeof(STORED), near = aclpy_near_bytes(geometry->core);
+  int64_t count = aclpy_rows_to_line(p->out + begin * n, bytes, FN(batch));
+  if (count == 0) count = FN(batch);
+  for (int64_t row = begin; row < end; row += count, count = FN(batch)) {
+    STORED *out = p->out + row * n;
+    count = aclpy_min_i64(count, end - row);
+    for (int64_t r = row; r < row + count; ++r) {
+      aclpy_fetch_at(p->g + r * geometry->pitch[0], near, bytes);
+      aclpy_fetch_at(p->y + r * geometry->pitch[1], near, bytes);
+    }
+    FN(short_batch)(geometry, p, row, count < FN(batch) ? out : held, n, n, count, FN(batch), logarithm, 0);
+    for (int64_t i = 0; i < n * count && count == FN(batch); i += LANES) NT(out + i, LD(held + i));
+  }
+}
+
 /* Rows of at most four vectors. `past`: they may go past the caches, by whole lines even where p->streaming says no. */
 static void FN(rows_short)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
                            int logarithm, int past) {
@@ -116,6 +141,8 @@ static void FN(rows_short)(const aclpy_geometry *geometry, const FN(operands) * 
   const int streams = p->streaming && (PLAIN || aclpy_rows_lined(p->out, pitch[2] * (int64_t)sizeof(STORED)));
   if (n < LANES && dense && end - begin >= 2 * LANES) {
     FN(rows_packed)(geometry, p, begin, end, logarithm, PLAIN && past);
+  } else if (past && FN(rows_gather)(geometry, p->out + begin * pitch[2])) {
+    FN(rows_gathered)(geometry, p, begin, end, logarithm);
   } else if (n == LANES && !streams) {
     FN(rows_brief)(geometry, p, begin, end, LANES, logarithm, 0);
   } else if (n == 2 * LANES && !streams) {

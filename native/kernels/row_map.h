@@ -23,12 +23,16 @@ enum { ACLPY_AHEAD_BYTES = 4096 };
 ACLPY_INLINE void aclpy_fetch(const void *p, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH((uintptr_t)p + (uintptr_t)(ACLPY_AHEAD_BYTES + at));
 }
-/* The same into the first-level cache, for loops short enough that what they fetch is still there when they need it. */
-enum { ACLPY_NEAR_BYTES = 6144, ACLPY_NEAR_BYTES_ZEN_5 = 8192 };
+/* The same into the first-level cache, for loops short enough that what they fetch is still there when they need it. On
+ * Intel's cores 6 KiB take 1.5 times as long once the tensors lie in memory indeed, nearer ones more in the last level
+ * (NOTES-rows.md); AMD's were measured to want them. */
+enum { ACLPY_NEAR_BYTES = 2560, ACLPY_NEAR_BYTES_AMD = 6144, ACLPY_NEAR_BYTES_ZEN_5 = 8192 };
+ACLPY_INLINE int64_t aclpy_near_bytes(int core) {
+  return core == ACLPY_CORE_ANY ? ACLPY_NEAR_BYTES : ACLPY_NEAR_BYTES_AMD;
+}
 ACLPY_INLINE void aclpy_fetch_at(const void *p, int64_t ahead, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH_NEAR((uintptr_t)p + (uintptr_t)(ahead + at));
 }
-ACLPY_INLINE void aclpy_fetch_near(const void *p, int64_t bytes) { aclpy_fetch_at(p, ACLPY_NEAR_BYTES, bytes); }
 /* What lies in the second-level cache, into the first-level one, a moment before it is needed. */
 enum { ACLPY_SOON_BYTES = 512 };
 ACLPY_INLINE void aclpy_fetch_soon(const void *p, int64_t bytes) {
@@ -70,6 +74,8 @@ enum { ACLPY_ROW_APART_BYTES = 16384 };
 enum { ACLPY_ROW_LED_BYTES = 4096 };
 /* On family 19h, shorter rows of gradients that share lines go through the caches. */
 enum { ACLPY_ROW_SHARED_BYTES = 1400 };
+/* On Intel's cores rows of logarithms past the caches come one by one from this length on, shorter ones in groups. */
+enum { ACLPY_ROW_ALONE_BYTES = 400 };
 /* On Zen 5, where loops are not paced, short rows of gradients are best done one after the other. */
 enum { ACLPY_ROW_BRIEF_BYTES = 4096 };
 
@@ -85,15 +91,15 @@ ACLPY_INLINE int aclpy_rows_well(const void *y, int64_t pitch_bytes, int64_t row
  * short rows feel. `least`: bytes of a row times those of an element. Where four vectors are less than a line, none is:
  * they would leave lines half written. */
 enum { ACLPY_FAIR_FORWARD = 3000, ACLPY_FAIR_BACKWARD = 900 };
-/* Where such lines are written whole. Groups of logarithms do not. */
+/* Where such lines are written whole, on Zen 5; on Intel's cores any row is. Groups of logarithms do not. */
 enum { ACLPY_FAIR_SEAMED = 1600 };
 ACLPY_INLINE int aclpy_rows_fair(int64_t row_bytes, int64_t element_bytes, int64_t quad_bytes, int64_t least) {
   return quad_bytes >= 64 && row_bytes * element_bytes >= least;
 }
-/* Whether lines that two rows share are written whole (simd/seam.h), measured on Zen 5 alone: rows that follow each
- * other without a gap and are longer than a line, so that no third row has a part of it. */
+/* Whether lines that two rows share are written whole (simd/seam.h), measured on Zen 5 and on Intel's cores: rows that
+ * follow each other without a gap and are longer than a line, so that no third row has a part of it. */
 ACLPY_INLINE int aclpy_rows_seamed(const void *y, int64_t pitch_bytes, int64_t row_bytes, int core) {
-  return ACLPY_SEAMS && core == ACLPY_CORE_ZEN_5 && pitch_bytes == row_bytes && row_bytes >= 256 &&
+  return ACLPY_SEAMS && core != ACLPY_CORE_ZEN_3 && pitch_bytes == row_bytes && row_bytes >= 256 &&
          !aclpy_rows_lined(y, pitch_bytes);
 }
 /* Rows until one begins with a line; `most`: none of so many does. */

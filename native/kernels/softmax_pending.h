@@ -12,6 +12,7 @@ typedef struct FN(pending) {
   int64_t at; /* elements before it are written */
   REAL shift, factor;
   int streaming;
+  int64_t near;     /* bytes that what is streamed is fetched ahead into the first level */
   int calm;         /* its elements are */
   int paired;       /* e lies in the order of ldx */
   aclpy_seam *seam; /* of its first line, then of its last; NULL: shared lines are written in parts */

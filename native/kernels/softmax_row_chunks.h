@@ -88,7 +88,8 @@ ACLPY_INLINE FN(pending)
                        .n = FN(row_chunk_length)(g, item),
                        .shift = max[row],
                        .factor = (REAL)(sum[row] * less),
-                       .streaming = PLAIN && g->core == ACLPY_CORE_ZEN_5 ? ACLPY_STREAM_NEAR : ACLPY_STREAM};
+                       .streaming = PLAIN && g->core == ACLPY_CORE_ZEN_5 ? ACLPY_STREAM_NEAR : ACLPY_STREAM,
+                       .near = aclpy_near_bytes(g->core)};
 }
 
 /* Chunks [begin, end) written while those of the next turn, which take their places, are reduced, and the largest

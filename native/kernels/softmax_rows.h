@@ -130,14 +130,14 @@ typedef struct FN(three) {
 /* What is streamed is asked for early (ACLPY_STREAM): short rows into the first-level cache, where they are found
  * again; of long ones the next into the second-level cache, and this one from there. Or all into the first (..._NEAR).
  */
-ACLPY_INLINE void FN(three_fetch)(const FN(three) * t, int64_t i, int64_t n, int streaming) {
+ACLPY_INLINE void FN(three_fetch)(const FN(three) * t, int64_t i, int64_t n, const FN(pending) * before) {
   const int64_t bytes = 4 * LANES * (int64_t)sizeof(STORED);
-  if (streaming == ACLPY_STREAM_NEAR) {
+  if (before->streaming == ACLPY_STREAM_NEAR) {
     aclpy_fetch_at(t->next + i, ACLPY_NEAR_BYTES_ZEN_5, bytes);
     return;
   }
   if (n * (int64_t)sizeof(STORED) < ACLPY_AHEAD_BYTES) {
-    aclpy_fetch_near(t->next + i, bytes);
+    aclpy_fetch_at(t->next + i, before->near, bytes);
     return;
   }
   aclpy_fetch(t->next + i, bytes);
@@ -159,7 +159,7 @@ ACLPY_INLINE void FN(three_quad)(FN(three) * t, int64_t i, FN(pending) * before,
 ACLPY_INLINE int64_t FN(three_both)(FN(three) * t, int64_t n, FN(pending) * before, int logarithm, int way) {
   int64_t i = 0;
   for (; before->at + 4 * LANES <= n; i += 4 * LANES) {
-    if (before->streaming) FN(three_fetch)(t, i, n, before->streaming);
+    if (before->streaming) FN(three_fetch)(t, i, n, before);
     FN(three_quad)(t, i, before, logarithm, way);
   }
   return i;
@@ -206,7 +206,7 @@ ACLPY_INLINE double FN(rows_step)(const STORED *next, FN(peak) * next_top, const
   if (calm) i = FN(three_rest)(&t, i, n, logarithm, way);
   if (!calm) i = FN(three_rest)(&t, i, n, logarithm, ACLPY_WAY_ANY);
   if (calm && way == ACLPY_WAY_PAIRS) V(acc_order_halves)(&t.sum, ORDER_SUMX);
-  const int64_t ahead = before->streaming == ACLPY_STREAM_NEAR ? ACLPY_NEAR_BYTES_ZEN_5 : ACLPY_NEAR_BYTES;
+  const int64_t ahead = before->streaming == ACLPY_STREAM_NEAR ? ACLPY_NEAR_BYTES_ZEN_5 : before->near;
   if (before->streaming && i < n) aclpy_fetch_at(next + i, ahead, (n - i) * (int64_t)sizeof(STORED));
   for (; i + LANES <= n; i += LANES) {
     others = V(max)(LD(next + i), others);
@@ -241,7 +241,7 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *g, const STORED *x, STOR
   const int64_t n = g->n, from = g->pitch[0], to = g->pitch[1];
   FN(pending) before = {0};
   FN(peak) top = {0, 0}, next_top = {0, 0};
-  const int64_t size = (int64_t)sizeof(STORED);
+  const int64_t size = (int64_t)sizeof(STORED), near = aclpy_near_bytes(g->core);
   const int seamed = PLAIN && streaming && way == ACLPY_WAY_ANY && aclpy_rows_seamed(y, to * size, n * size, g->core);
   aclpy_seam seam = aclpy_seam_none();
   if (begin < end) top = FN(row_peak)(x + begin * from, n);
@@ -259,6 +259,7 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *g, const STORED *x, STOR
                              .shift = top.max,
                              .factor = factor,
                              .streaming = streaming,
+                             .near = near,
                              .calm = top.calm,
                              .paired = paired,
                              .seam = seamed ? &seam : NULL,
@@ -297,11 +298,11 @@ ACLPY_INLINE void FN(rows_pair)(const aclpy_geometry *g, const STORED *x, STORED
   }
 }
 
-/* log-softmax of short rows [begin, end), at most v64_LANES: what is done across the lanes of a row, and the logarithm,
- * is done for all of them at once. The bits of rows_run_as. n is g->n: where the caller knows it, loops unroll. */
-ACLPY_INLINE void FN(group_log)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end,
-                                int64_t n, int streaming) {
-  const int64_t from = g->pitch[0], to = g->pitch[1], count = end - begin;
+/* log-softmax of `count` short rows, at most v64_LANES: what is done across the lanes of a row, and the logarithm, is
+ * done for all of them at once. The bits of rows_run_as. n: where the caller knows it, loops unroll. What lies `near`
+ * bytes further on is asked for, unless that is 0. */
+ACLPY_INLINE void FN(group_log)(const STORED *x, int64_t from, STORED *y, int64_t to, int64_t n, int64_t count,
+                                int streaming, int64_t near) {
   VEC top[v64_LANES];
   v64 sum[v64_LANES];
   double max[v64_LANES], offset[v64_LANES];
@@ -309,14 +310,15 @@ ACLPY_INLINE void FN(group_log)(const aclpy_geometry *g, const STORED *x, STORED
     top[r] = V(set1)(0);
     sum[r] = v64_set1(1.0);
   }
-  for (int64_t r = 0; r < count; ++r) top[r] = FN(row_max_lanes)(x + (begin + r) * from, n);
+  for (int64_t r = 0; r < count; ++r) top[r] = FN(row_max_lanes)(x + r * from, n);
   v64_store(max, V(hmaxs)(top));
   for (int64_t r = 0; r < count; ++r) {
-    sum[r] = FN(row_exp_lanes)(x + (begin + r) * from, NULL, n, (REAL)max[r], 0, 0);
+    if (near > 0) aclpy_fetch_at(x + r * from, near, n * (int64_t)sizeof(STORED));
+    sum[r] = FN(row_exp_lanes)(x + r * from, NULL, n, (REAL)max[r], 0, 0);
   }
   v64_store(offset, v64_log(v64_hsums(sum)));
   for (int64_t r = 0; r < count; ++r) {
-    FN(row_offset)(x + (begin + r) * from, y + (begin + r) * to, n, (REAL)max[r], (REAL)offset[r], streaming);
+    FN(row_offset)(x + r * from, y + r * to, n, (REAL)max[r], (REAL)offset[r], streaming);
   }
 }
 
@@ -328,29 +330,39 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
   STORED *y = (STORED *)args->addr[1];
   const int64_t size = (int64_t)sizeof(STORED), moved = aclpy_whole_bytes(args, g->bytes);
   const int64_t pitch = g->pitch[1] * size, row = g->n * size, last = aclpy_cache_bytes_last_level();
-  const int lines = aclpy_rows_lined(y, pitch), grouped = logarithm && g->n <= ACLPY_ROW_SHORT * LANES;
+  const int lines = aclpy_rows_lined(y, pitch), brief = logarithm && g->n <= ACLPY_ROW_SHORT * LANES;
   const int seamed = PLAIN && aclpy_rows_seamed(y, pitch, row, g->core);
-  const int fair = seamed ? !grouped && row * size >= ACLPY_FAIR_SEAMED
-                          : aclpy_rows_fair(row, size, 4 * LANES * size, ACLPY_FAIR_FORWARD);
+  const int alone = PLAIN && g->core == ACLPY_CORE_ANY && row >= ACLPY_ROW_ALONE_BYTES;
+  const int fair = !seamed ? aclpy_rows_fair(row, size, 4 * LANES * size, ACLPY_FAIR_FORWARD)
+                   : brief ? alone
+                           : g->core == ACLPY_CORE_ANY || row * size >= ACLPY_FAIR_SEAMED;
   const int wanted = aclpy_rows_well(y, pitch, row) ? moved > aclpy_stream_bytes() : fair && moved > last;
   const int streams = PLAIN && g->core == ACLPY_CORE_ZEN_5 ? ACLPY_STREAM_NEAR : ACLPY_STREAM;
   const int streaming = wanted && args->addr[0] != args->addr[1] ? streams : 0;
 #if ACLPY_PACKS
+  const int past = PLAIN && args->addr[0] != args->addr[1] && moved > aclpy_stream_bytes();
+  if (past && (g->n < 4 * LANES || (brief && !alone)) && FN(rows_gather)(g, y + begin * g->pitch[1])) {
+    if (logarithm) FN(rows_run_gathered)(g, x, y, begin, end, 1);
+    if (!logarithm) FN(rows_run_gathered)(g, x, y, begin, end, 0);
+    aclpy_stream_fence();
+    return;
+  }
   if (g->n < 4 * LANES && end - begin > 2) {
-    const int past = PLAIN && args->addr[0] != args->addr[1] && moved > aclpy_stream_bytes();
     if (logarithm) FN(rows_run_short)(g, x, y, begin, end, 1, past);
     if (!logarithm) FN(rows_run_short)(g, x, y, begin, end, 0, past);
     if (past) aclpy_stream_fence();
     return;
   }
 #endif
-  const int pair = g->n == 2 * LANES && !streaming;
+  const int pair = g->n == 2 * LANES && !streaming, grouped = brief && !(streaming && alone);
   const int way = CALM_WAY(g->n % (4 * LANES) == 0 && (lines || !streaming));
   if (grouped) {
+    const int64_t from = g->pitch[0], to = g->pitch[1];
+    const int64_t near = streaming && g->core == ACLPY_CORE_ANY ? aclpy_near_bytes(g->core) : 0;
     for (int64_t i = begin; i < end; i += v64_LANES) {
-      const int64_t stop = aclpy_min_i64(i + v64_LANES, end);
-      if (pair) FN(group_log)(g, x, y, i, stop, 2 * LANES, 0);
-      if (!pair) FN(group_log)(g, x, y, i, stop, g->n, streaming);
+      const int64_t count = aclpy_min_i64(v64_LANES, end - i);
+      if (pair) FN(group_log)(x + i * from, from, y + i * to, to, 2 * LANES, count, 0, 0);
+      if (!pair) FN(group_log)(x + i * from, from, y + i * to, to, g->n, count, streaming, near);
     }
   } else if (PLAIN && pair) { /* where converting binds, rows that overlap are faster */
     FN(rows_pair)(g, x, y, begin, end);

@@ -85,11 +85,12 @@ ACLPY_INLINE void FN(rows_run_brief)(const aclpy_geometry *g, const STORED *x, S
                                      int64_t n, int logarithm, int streaming) {
   _Alignas(64) REAL kept[4 * LANES * FN(batch)];
   const int64_t from = g->pitch[0], to = g->pitch[1], size = (int64_t)sizeof(STORED);
+  const int64_t near = aclpy_near_bytes(g->core);
   int64_t row = begin;
   for (; row + FN(batch) <= end; row += FN(batch)) {
     const STORED *here = x + row * from;
     for (int64_t r = 0; r < FN(batch) && streaming && g->core != ACLPY_CORE_ZEN_3; ++r) {
-      aclpy_fetch_near(here + r * from, n * size);
+      aclpy_fetch_at(here + r * from, near, n * size);
     }
     FN(short_batch)(here, from, y + row * to, to, n, FN(batch), FN(batch), kept, logarithm, streaming);
   }
@@ -103,7 +104,7 @@ ACLPY_INLINE void FN(rows_run_brief)(const aclpy_geometry *g, const STORED *x, S
  * that begins with one are a batch of their own. */
 static void FN(rows_run_packed)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end,
                                 int logarithm, int streaming) {
-  const int64_t n = g->n,
+  const int64_t n = g->n, near = aclpy_near_bytes(g->core),
                 first = streaming ? aclpy_rows_to_line(y + begin * n, n * (int64_t)sizeof(STORED), LANES) : LANES;
   const int streams = streaming && first < LANES, fetches = streaming && g->core != ACLPY_CORE_ZEN_3;
   aclpy_lanes rows[LANES]; /* of the elements of each vector */
@@ -112,7 +113,7 @@ static void FN(rows_run_packed)(const aclpy_geometry *g, const STORED *x, STORED
   for (int64_t row = begin; row < end; row += count, count = LANES) {
     const STORED *here = x + row * n;
     STORED *out = y + row * n;
-    if (fetches) aclpy_fetch_near(here, LANES * n * (int64_t)sizeof(STORED));
+    if (fetches) aclpy_fetch_at(here, near, LANES * n * (int64_t)sizeof(STORED));
     count = aclpy_min_i64(count, end - row);
     if (count < LANES) {
       FN(rows_run_brief)(g, x, y, row, row + count, n, logarithm, 0);
@@ -121,6 +122,42 @@ static void FN(rows_run_packed)(const aclpy_geometry *g, const STORED *x, STORED
     } else {
       FN(packed_batch)(rows, here, out, n, logarithm, 0);
     }
+  }
+}
+
+/* Rows that share lines, past the caches: the results of 16 of them, which are whole lines, wait for each other. Rows
+ * of less than a vector come in batches of their own; measured on Intel's cores. `first`: the results of the first row.
+ */
+ACLPY_INLINE int FN(rows_gather)(const aclpy_geometry *g, const STORED *first) {
+  const int64_t size = (int64_t)sizeof(STORED);
+  return PLAIN && g->core == ACLPY_CORE_ANY && g->n > LANES && g->pitch[1] == g->n &&
+         !aclpy_rows_lined(first, g->n * size) && aclpy_rows_to_line(first, g->n * size, FN(batch)) < FN(batch);
+}
+/* At most 16 rows, by batches up to four vectors, longer ones of logarithms by groups. */
+ACLPY_INLINE void FN(rows_gathered)(const STORED *x, int64_t from, STORED *y, int64_t n, int64_t count, REAL *kept,
+                                    int logarithm) {
+  if (n < 4 * LANES) {
+    FN(short_batch)(x, from, y, n, n, count, FN(batch), kept, logarithm, 0);
+    return;
+  }
+  for (int64_t r = 0; r < count; r += v64_LANES) {
+    FN(group_log)(x + r * from, from, y + r * n, n, n, aclpy_min_i64(v64_LANES, count - r), 0, 0);
+  }
+}
+static void FN(rows_run_gathered)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end,
+                                  int logarithm) {
+  _Alignas(64) STORED held[ACLPY_ROW_ALONE_BYTES / (int64_t)sizeof(STORED) * FN(batch)];
+  _Alignas(64) REAL kept[4 * LANES * FN(batch)];
+  const int64_t n = g->n, from = g->pitch[0], size = (int64_t)sizeof(STORED), near = aclpy_near_bytes(g->core);
+  int64_t count = aclpy_rows_to_line(y + begin * n, n * size, FN(batch));
+  if (count == 0) count = FN(batch);
+  for (int64_t row = begin; row < end; row += count, count = FN(batch)) {
+    const STORED *here = x + row * from;
+    STORED *out = y + row * n;
+    count = aclpy_min_i64(count, end - row);
+    for (int64_t r = 0; r < count; ++r) aclpy_fetch_at(here + r * from, near, n * size);
+    FN(rows_gathered)(here, from, count < FN(batch) ? out : held, n, count, kept, logarithm);
+    for (int64_t i = 0; i < n * count && count == FN(batch); i += LANES) NT(out + i, LD(held + i));
   }
 }
 
