@@ -143,7 +143,9 @@ static void FN(rows_short)(const aclpy_geometry *geometry, const FN(operands) * 
     FN(rows_packed)(geometry, p, begin, end, logarithm, PLAIN && past);
   } else if (past && FN(rows_gather)(geometry, p->out + begin * pitch[2])) {
     FN(rows_gathered)(geometry, p, begin, end, logarithm);
-  } else if (n == LANES && !streams) {
+  } else if (n == LANES && streams) {
+    FN(rows_brief)(geometry, p, begin, end, LANES, logarithm, 1);
+  } else if (n == LANES) {
     FN(rows_brief)(geometry, p, begin, end, LANES, logarithm, 0);
   } else if (n == 2 * LANES && !streams) {
     FN(rows_brief)(geometry, p, begin, end, 2 * LANES, logarithm, 0);

@@ -179,11 +179,7 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   if (d->made && way != ACLPY_WAY_ANY) d->made = peak->calm;
   if (d->made && way == ACLPY_WAY_ANY && d->wary) d->made = FN(direct_near)(x, n, shift);
   if (d->made != d->powered && d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
-  /* From floats to floats the loop for any operations that are cheap is as fast, on some processors faster; on AMD's
-   * those of single operations are. */
-  const int narrow = sizeof(STORED) < sizeof(float) || f->to == 1, amd = d->core != ACLPY_CORE_ANY;
-  const int single = narrow || amd || functions;
-  if (single && able && !logarithm && target != ACLPY_STAGED) kind = fused_single_make_(f, d, &s);
+  if (able && !logarithm && target != ACLPY_STAGED) kind = fused_single_make_(f, d, &s);
   if (!d->made && kind == ACLPY_SINGLE_MANY) FN(direct_finish)(f, d, s.has_after, way);
   if (!d->made && kind == ACLPY_SINGLE_NOT && functions) FN(direct_finish)(f, d, 0, way);
   if (d->made) fused_powered_(f, d, &s);

@@ -172,7 +172,9 @@ static void FN(rows_run_short)(const aclpy_geometry *g, const STORED *x, STORED 
     FN(rows_run_brief)(g, x, y, begin, end, LANES, logarithm, 1);
   } else if (n == LANES) {
     FN(rows_run_brief)(g, x, y, begin, end, LANES, logarithm, 0);
-  } else if (n == 2 * LANES && !streams) {
+  } else if (n == 2 * LANES && streams) {
+    FN(rows_run_brief)(g, x, y, begin, end, 2 * LANES, logarithm, 1);
+  } else if (n == 2 * LANES) {
     FN(rows_run_brief)(g, x, y, begin, end, 2 * LANES, logarithm, 0);
   } else {
     FN(rows_run_brief)(g, x, y, begin, end, n, logarithm, streams);
