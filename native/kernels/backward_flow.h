@@ -6,8 +6,9 @@
 /* Rows past the caches on their way. */
 typedef struct FN(flow) {
   aclpy_seam seam;
-  int seamed; /* lines that two rows share are written whole */
-  int paced;  /* the core is kept from running ahead */
+  int seamed;   /* lines that two rows share are written whole */
+  int paced;    /* the core is kept from running ahead */
+  int64_t near; /* bytes that operands are fetched ahead */
 } FN(flow);
 /* Two rows of two operands are read at a time. */
 ACLPY_INLINE int FN(rows_paced)(const aclpy_geometry *geometry, int logarithm) {
@@ -20,6 +21,7 @@ ACLPY_INLINE FN(flow)
   FN(flow) f;
   f.seam = aclpy_seam_none();
   f.seamed = PLAIN && streaming && aclpy_rows_seamed(p->out, pitch, bytes, geometry->core);
+  f.near = aclpy_near_bytes(geometry->core);
   f.paced = streaming && FN(rows_paced)(geometry, logarithm);
   return f;
 }

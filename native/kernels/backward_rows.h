@@ -192,7 +192,6 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
   STORED *out = p->out + row * pitch[2];
   const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
   double total = 0.0;
-  const int64_t near = aclpy_near_bytes(geometry->core);
   int64_t done = streaming ? FN(row_begin)(g, y, out, n, sum, logarithm, f) : 0;
   for (int64_t first = 0; first < n; first += ACLPY_BLOCK) {
     const STORED *h = g + pitch[0] + first, *z = y + pitch[1] + first;
@@ -203,14 +202,14 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
     for (; i + 4 * LANES <= m; i += 4 * LANES) {
       if (PLAIN && streaming && f->paced && i % (ACLPY_PACE_GROUPS * 4 * LANES) == 0) aclpy_pace();
       FN(sums_quad)(&s, h + i, z + i, logarithm);
-      if (streaming) aclpy_fetch_at(h + i, near, 4 * LANES * (int64_t)sizeof(STORED));
-      if (streaming) aclpy_fetch_at(z + i, near, 4 * LANES * (int64_t)sizeof(STORED));
+      if (streaming) aclpy_fetch_at(h + i, f->near, 4 * LANES * (int64_t)sizeof(STORED));
+      if (streaming) aclpy_fetch_at(z + i, f->near, 4 * LANES * (int64_t)sizeof(STORED));
       if (!streaming && FN(fetches)) aclpy_fetch_soon(h + i, 4 * LANES * (int64_t)sizeof(STORED));
       if (!streaming && FN(fetches)) aclpy_fetch_soon(z + i, 4 * LANES * (int64_t)sizeof(STORED));
       if (streaming || first + i > 0) done = FN(out_quad)(g, y, out, done, n, high, low, logarithm, streaming);
     }
-    if (streaming && i < m) aclpy_fetch_at(h + i, near, (m - i) * (int64_t)sizeof(STORED));
-    if (streaming && i < m) aclpy_fetch_at(z + i, near, (m - i) * (int64_t)sizeof(STORED));
+    if (streaming && i < m) aclpy_fetch_rest(h + i, f->near, (m - i) * (int64_t)sizeof(STORED));
+    if (streaming && i < m) aclpy_fetch_rest(z + i, f->near, (m - i) * (int64_t)sizeof(STORED));
     total += FN(sums_end)(&s, h, z, i, m, logarithm);
   }
   FN(row_finish)(g, y, out, done, n, sum, logarithm, streaming, f);

@@ -323,25 +323,18 @@ ACLPY_INLINE void FN(group_log)(const STORED *x, int64_t from, STORED *y, int64_
 }
 
 #include "softmax_short.h"
+#include "softmax_choice.h"
 
 static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
                          REAL *scratch, int logarithm) {
   const STORED *x = (const STORED *)args->addr[0];
   STORED *y = (STORED *)args->addr[1];
-  const int64_t size = (int64_t)sizeof(STORED), moved = aclpy_whole_bytes(args, g->bytes);
-  const int64_t pitch = g->pitch[1] * size, row = g->n * size, last = aclpy_cache_bytes_last_level();
-  const int lines = aclpy_rows_lined(y, pitch), brief = logarithm && g->n <= ACLPY_ROW_SHORT * LANES;
-  const int seamed = PLAIN && aclpy_rows_seamed(y, pitch, row, g->core);
-  const int alone = PLAIN && g->core == ACLPY_CORE_ANY && row >= ACLPY_ROW_ALONE_BYTES;
-  const int fair = !seamed ? aclpy_rows_fair(row, size, 4 * LANES * size, ACLPY_FAIR_FORWARD)
-                   : brief ? alone
-                           : g->core == ACLPY_CORE_ANY || row * size >= ACLPY_FAIR_SEAMED;
-  const int wanted = aclpy_rows_well(y, pitch, row) ? moved > aclpy_stream_bytes() : fair && moved > last;
-  const int streams = PLAIN && g->core == ACLPY_CORE_ZEN_5 ? ACLPY_STREAM_NEAR : ACLPY_STREAM;
-  const int streaming = wanted && args->addr[0] != args->addr[1] ? streams : 0;
+  const int64_t moved = aclpy_whole_bytes(args, g->bytes);
+  const int apart = args->addr[0] != args->addr[1], brief = FN(rows_brief)(g, logarithm);
+  const int streaming = apart ? FN(rows_streaming)(g, y, moved, logarithm) : 0;
 #if ACLPY_PACKS
-  const int past = PLAIN && args->addr[0] != args->addr[1] && moved > aclpy_stream_bytes();
-  if (past && (g->n < 4 * LANES || (brief && !alone)) && FN(rows_gather)(g, y + begin * g->pitch[1])) {
+  const int past = PLAIN && apart && moved > aclpy_stream_bytes();
+  if (past && (g->n < 4 * LANES || (brief && !FN(rows_alone)(g))) && FN(rows_gather)(g, y + begin * g->pitch[1])) {
     if (logarithm) FN(rows_run_gathered)(g, x, y, begin, end, 1);
     if (!logarithm) FN(rows_run_gathered)(g, x, y, begin, end, 0);
     aclpy_stream_fence();
@@ -354,7 +347,8 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
     return;
   }
 #endif
-  const int pair = g->n == 2 * LANES && !streaming, grouped = brief && !(streaming && alone);
+  const int pair = g->n == 2 * LANES && !streaming, grouped = brief && !(streaming && FN(rows_alone)(g));
+  const int lines = aclpy_rows_lined(y, g->pitch[1] * (int64_t)sizeof(STORED));
   const int way = CALM_WAY(g->n % (4 * LANES) == 0 && (lines || !streaming));
   if (grouped) {
     const int64_t from = g->pitch[0], to = g->pitch[1];

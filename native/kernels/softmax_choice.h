@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Template, a part of softmax_rows.h: in which way rows are done, where several give the same bits. ACLPY_T names the
+ * instance.
+ */
+#include "../simd/instance.h"
+
+/* Logarithms of rows so short come in groups, */
+ACLPY_INLINE int FN(rows_brief)(const aclpy_geometry *g, int logarithm) {
+  return logarithm && g->n <= ACLPY_ROW_SHORT * LANES;
+}
+/* but past the caches one by one from some length on where that was measured to be better. */
+ACLPY_INLINE int FN(rows_alone)(const aclpy_geometry *g) {
+  return PLAIN && g->core == ACLPY_CORE_ANY && g->n * (int64_t)sizeof(STORED) >= ACLPY_ROW_ALONE_BYTES;
+}
+/* Whether rows that do not begin and end with lines are worth writing past the caches. */
+ACLPY_INLINE int FN(rows_fair)(const aclpy_geometry *g, const STORED *y, int logarithm) {
+  const int64_t size = (int64_t)sizeof(STORED), row = g->n * size;
+  if (!PLAIN || !aclpy_rows_seamed(y, g->pitch[1] * size, row, g->core)) {
+    return aclpy_rows_fair(row, size, 4 * LANES * size, ACLPY_FAIR_FORWARD);
+  }
+  if (FN(rows_brief)(g, logarithm)) return FN(rows_alone)(g);
+  return g->core == ACLPY_CORE_ANY || row * size >= ACLPY_FAIR_SEAMED;
+}
+/* Whether rows of a launch that moves so much go past the caches, and how (ACLPY_STREAM). */
+ACLPY_INLINE int FN(rows_streaming)(const aclpy_geometry *g, const STORED *y, int64_t moved, int logarithm) {
+  const int64_t size = (int64_t)sizeof(STORED);
+  const int well = aclpy_rows_well(y, g->pitch[1] * size, g->n * size);
+  if (well ? moved <= aclpy_stream_bytes() : moved <= aclpy_cache_bytes_last_level()) return 0;
+  if (!well && !FN(rows_fair)(g, y, logarithm)) return 0;
+  return PLAIN && g->core == ACLPY_CORE_ZEN_5 ? ACLPY_STREAM_NEAR : ACLPY_STREAM;
+}
