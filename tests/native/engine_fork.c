@@ -8,6 +8,7 @@
 #include "aclpy_status.h"
 #include "check.h"
 #include "engine.h"
+#include "fork_support.h"
 
 enum { N = 4096, BYTES = N * 4, PATIENCE_SECONDS = 60 };
 static const int64_t dims[1] = {N};
@@ -74,7 +75,7 @@ static void a_child_starts_fresh(void) {
   CHECK_EQUAL(aclpy_submit(0, stream, NULL, park_run, park_drop, &park, 0), 0);
   latch_wait(&park.begun, 1);
   CHECK_EQUAL(aclpy_event_record(0, event, stream), 0);
-  pid_t child = fork();
+  pid_t child = fork_at_rest();
   if (child == 0) {
     alarm(PATIENCE_SECONDS);
     CHECK_EQUAL(aclpy_context_get_current(&current), 107002);
@@ -156,7 +157,7 @@ static void forks_among_busy_threads(void) {
 
 static int32_t fork_inside(void *arg) {
   (void)arg;
-  pid_t child = fork();
+  pid_t child = fork_at_rest();
   if (child == 0) {
     alarm(PATIENCE_SECONDS);
     aclpy_handle stream = 0;
@@ -183,7 +184,7 @@ static int ran;
 static int32_t fork_once(void *arg) {
   (void)arg;
   ran++;
-  if (ran == 1) forked = fork();
+  if (ran == 1) forked = fork_at_rest();
   if (forked == 0) alarm(PATIENCE_SECONDS);
   return 0;
 }
@@ -210,7 +211,7 @@ static void callbacks_stay_with_the_parent(void) {
   CHECK_EQUAL(aclpy_event_record(0, event, stream), 0);
   CHECK_EQUAL(aclpy_event_synchronize(event), 0);
   CHECK_EQUAL(aclpy_live_count("callback"), 2);
-  pid_t child = fork();
+  pid_t child = fork_at_rest();
   if (child == 0) {
     start_over(self);
     _exit(0);
