@@ -5,7 +5,7 @@
 
 /* Elsewhere it is no gain: vectors have few lanes. */
 #if ACLPY_PACKS
-enum { FN(grouped) = 1, FN(batch) = 16 };
+enum { FN(grouped) = 1, FN(batch) = ACLPY_ROWS_BATCH };
 
 /* What is left to add of the sum of a row: exact products, or elements, in lanes of double. */
 ACLPY_INLINE v64 FN(short_term)(v64 sum, v64 g, v64 y, int logarithm) {
@@ -108,13 +108,7 @@ static void FN(rows_packed)(const aclpy_geometry *geometry, const FN(operands) *
   }
 }
 
-/* Rows of more than a vector that share lines, past the caches: the results of 16 of them, which are whole lines, wait
- * for each other. Measured on Intel's cores. */
-ACLPY_INLINE int FN(rows_gather)(const aclpy_geometry *geometry, const STORED *first) {
-  const int64_t n = geometry->n, bytes = n * (int64_t)sizeof(STORED);
-  return PLAIN && geometry->core == ACLPY_CORE_ANY && n > LANES && geometry->pitch[2] == n &&
-         !aclpy_rows_lined(first, bytes) && aclpy_rows_to_line(first, bytes, FN(batch)) < FN(batch);
-}
+/* Rows that wait for each other (aclpy_rows_gather). */
 static void FN(rows_gathered)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
                               int logarithm) {
   _Alignas(64) STORED held[4 * LANES * FN(batch)];
@@ -137,11 +131,15 @@ static void FN(rows_gathered)(const aclpy_geometry *geometry, const FN(operands)
 static void FN(rows_short)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
                            int logarithm, int past) {
   const int64_t n = geometry->n, *pitch = geometry->pitch;
+  const int64_t size = (int64_t)sizeof(STORED);
+  const int gather =
+      PLAIN && past &&
+      aclpy_rows_gather(p->out + begin * pitch[2], pitch[2] * size, n * size, LANES * size, geometry->core);
   const int dense = pitch[0] == n && pitch[1] == n && pitch[2] == n;
-  const int streams = p->streaming && (PLAIN || aclpy_rows_lined(p->out, pitch[2] * (int64_t)sizeof(STORED)));
+  const int streams = p->streaming && (PLAIN || aclpy_rows_lined(p->out, pitch[2] * size));
   if (n < LANES && dense && end - begin >= 2 * LANES) {
     FN(rows_packed)(geometry, p, begin, end, logarithm, PLAIN && past);
-  } else if (past && FN(rows_gather)(geometry, p->out + begin * pitch[2])) {
+  } else if (gather) {
     FN(rows_gathered)(geometry, p, begin, end, logarithm);
   } else if (n == LANES && streams) {
     FN(rows_brief)(geometry, p, begin, end, LANES, logarithm, 1);

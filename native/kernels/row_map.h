@@ -24,8 +24,8 @@ ACLPY_INLINE void aclpy_fetch(const void *p, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH((uintptr_t)p + (uintptr_t)(ACLPY_AHEAD_BYTES + at));
 }
 /* The same into the first-level cache, for loops short enough that what they fetch is still there when they need it. On
- * Intel's cores 6 KiB take 1.5 times as long once the tensors lie in memory indeed, nearer ones more in the last level
- * (NOTES-rows.md); AMD's were measured to want them. */
+ * Intel's cores, whose figures all others have, too, 6 KiB take 1.5 times as long once the tensors lie in memory
+ * indeed, nearer ones more in the last level (NOTES-rows.md); AMD's were measured to want them. */
 enum { ACLPY_NEAR_BYTES = 2560, ACLPY_NEAR_BYTES_AMD = 6144, ACLPY_NEAR_BYTES_ZEN_5 = 8192 };
 ACLPY_INLINE int64_t aclpy_near_bytes(int core) {
   return core == ACLPY_CORE_ANY ? ACLPY_NEAR_BYTES : ACLPY_NEAR_BYTES_AMD;
@@ -116,6 +116,16 @@ ACLPY_INLINE int64_t aclpy_rows_to_line(const void *y, int64_t row_bytes, int64_
   int64_t rows = 0;
   while (rows < most && ((uintptr_t)y + (uintptr_t)(rows * row_bytes)) % 64 != 0) ++rows;
   return rows;
+}
+/* Whether rows of more than a vector that share lines wait for each other in a buffer, past the caches: so many results
+ * are whole lines. Shorter ones come in batches of their own. Measured on Intel's cores. `first`: where the first row's
+ * results go. */
+enum { ACLPY_ROWS_BATCH = 16 };
+ACLPY_INLINE int aclpy_rows_gather(const void *first, int64_t pitch_bytes, int64_t row_bytes, int64_t vector_bytes,
+                                   int core) {
+  return core == ACLPY_CORE_ANY && row_bytes > vector_bytes && pitch_bytes == row_bytes &&
+         !aclpy_rows_lined(first, row_bytes) &&
+         aclpy_rows_to_line(first, row_bytes, ACLPY_ROWS_BATCH) < ACLPY_ROWS_BATCH;
 }
 /* The line that a row shares with the next is asked for while the row is being written: stores that are waiting for it
  * would hold up all behind them. */

@@ -12,6 +12,12 @@ ACLPY_INLINE int FN(rows_brief)(const aclpy_geometry *g, int logarithm) {
 ACLPY_INLINE int FN(rows_alone)(const aclpy_geometry *g) {
   return PLAIN && g->core == ACLPY_CORE_ANY && g->n * (int64_t)sizeof(STORED) >= ACLPY_ROW_ALONE_BYTES;
 }
+/* Whether rows from `first` on wait for each other in a buffer past the caches. */
+ACLPY_INLINE int FN(rows_gather)(const aclpy_geometry *g, const STORED *first, int logarithm) {
+  const int64_t size = (int64_t)sizeof(STORED);
+  if (g->n >= 4 * LANES && (!FN(rows_brief)(g, logarithm) || FN(rows_alone)(g))) return 0;
+  return PLAIN && aclpy_rows_gather(first, g->pitch[1] * size, g->n * size, LANES * size, g->core);
+}
 /* Whether rows that do not begin and end with lines are worth writing past the caches. */
 ACLPY_INLINE int FN(rows_fair)(const aclpy_geometry *g, const STORED *y, int logarithm) {
   const int64_t size = (int64_t)sizeof(STORED), row = g->n * size;

@@ -334,7 +334,7 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
   const int streaming = apart ? FN(rows_streaming)(g, y, moved, logarithm) : 0;
 #if ACLPY_PACKS
   const int past = PLAIN && apart && moved > aclpy_stream_bytes();
-  if (past && (g->n < 4 * LANES || (brief && !FN(rows_alone)(g))) && FN(rows_gather)(g, y + begin * g->pitch[1])) {
+  if (past && FN(rows_gather)(g, y + begin * g->pitch[1], logarithm)) {
     if (logarithm) FN(rows_run_gathered)(g, x, y, begin, end, 1);
     if (!logarithm) FN(rows_run_gathered)(g, x, y, begin, end, 0);
     aclpy_stream_fence();

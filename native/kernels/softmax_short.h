@@ -9,7 +9,7 @@
 
 #if ACLPY_PACKS
 /* So many rows at once: what one waits for, others hide. */
-enum { FN(batch) = 16 };
+enum { FN(batch) = ACLPY_ROWS_BATCH };
 
 /* `count` of `most` rows (v64_LANES or twice that), of at most four vectors each. `kept` has room for them. n and
  * count: where the caller knows them, loops unroll. */
@@ -125,14 +125,6 @@ static void FN(rows_run_packed)(const aclpy_geometry *g, const STORED *x, STORED
   }
 }
 
-/* Rows that share lines, past the caches: the results of 16 of them, which are whole lines, wait for each other. Rows
- * of less than a vector come in batches of their own; measured on Intel's cores. `first`: the results of the first row.
- */
-ACLPY_INLINE int FN(rows_gather)(const aclpy_geometry *g, const STORED *first) {
-  const int64_t size = (int64_t)sizeof(STORED);
-  return PLAIN && g->core == ACLPY_CORE_ANY && g->n > LANES && g->pitch[1] == g->n &&
-         !aclpy_rows_lined(first, g->n * size) && aclpy_rows_to_line(first, g->n * size, FN(batch)) < FN(batch);
-}
 /* At most 16 rows, by batches up to four vectors, longer ones of logarithms by groups. */
 ACLPY_INLINE void FN(rows_gathered)(const STORED *x, int64_t from, STORED *y, int64_t n, int64_t count, REAL *kept,
                                     int logarithm) {
@@ -144,6 +136,7 @@ ACLPY_INLINE void FN(rows_gathered)(const STORED *x, int64_t from, STORED *y, in
     FN(group_log)(x + r * from, from, y + r * n, n, n, aclpy_min_i64(v64_LANES, count - r), 0, 0);
   }
 }
+/* Rows that wait for each other (aclpy_rows_gather). */
 static void FN(rows_run_gathered)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end,
                                   int logarithm) {
   _Alignas(64) STORED held[ACLPY_ROW_ALONE_BYTES / (int64_t)sizeof(STORED) * FN(batch)];
