@@ -13,7 +13,7 @@
 #include "plan.h"
 #include "pool.h"
 
-enum { WORTH_NS = 8000 }; /* blocks given to a thread at once should take that long */
+enum { WORTH_NS = 2500 }; /* blocks given to a thread at once should take that long */
 
 static int64_t rounded_(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -205,5 +205,9 @@ bool eng_chain_run(const struct eng_plan *plan, const struct eng_chain *chain, c
       launch.base[i][operand] = (unsigned char *)(base + (uintptr_t)place->byte_offset);
     }
   }
-  return eng_pool_run(run_blocks_, &launch.args, 0, chain->blocks, chain->grain, chain->thread_bytes, chain->cost_ns);
+  const struct eng_load load = {.items = chain->blocks,
+                                .grain = chain->grain,
+                                .thread_scratch_bytes = chain->thread_bytes,
+                                .cost_ns = chain->cost_ns};
+  return eng_pool_run(run_blocks_, &launch.args, 0, &load);
 }

@@ -13,6 +13,7 @@
 #include "failure.h"
 #include "foreign.h"
 #include "memory.h"
+#include "offer.h"
 #include "operator.h"
 #include "settings.h"
 #include "stream.h"
@@ -250,7 +251,7 @@ static int32_t check_device_(const struct call_ *call) {
 
 /* Small work may run on the calling thread. */
 static bool may_run_here_(const struct eng_plan *plan) {
-  return plan->small || (plan->brief && aclpy_thread_count() == 1);
+  return plan->small || (plan->halved && eng_offer_waits()) || (plan->brief && aclpy_thread_count() == 1);
 }
 
 static int32_t check_(const struct call_ *call) {

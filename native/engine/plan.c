@@ -15,7 +15,7 @@
 #include "park.h"
 #include "retired.h"
 
-enum { MOST_SLOTS = 4096, MOST_STEPS = 4096, INLINE_NS = 10000, INLINE_ALONE_NS = 40000 };
+enum { MOST_SLOTS = 4096, MOST_STEPS = 4096, INLINE_NS = 10000, INLINE_HALVED_NS = 20000, INLINE_ALONE_NS = 40000 };
 
 static int32_t refuse_(const aclpy_plan_desc *desc, const char *what, int64_t number) {
   return aclpy_fail(ACLPY_ACLNN_ERR_INNER, eng_operator_name(desc->op), "plan", "a plan that makes sense",
@@ -179,6 +179,7 @@ static void judge_size_(struct eng_plan *plan) {
     cost_ns += plan->steps[i].shape.cost_ns;
   }
   plan->small = !plan->calls && cost_ns <= INLINE_NS; /* a cost that is not a number counts as large */
+  plan->halved = !plan->calls && cost_ns <= INLINE_HALVED_NS;
   plan->brief = !plan->calls && cost_ns <= INLINE_ALONE_NS;
 }
 

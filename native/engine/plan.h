@@ -20,9 +20,10 @@ struct eng_plan {
   uint32_t flags;
   uint64_t workspace_bytes;
   int32_t n_slots, n_steps, n_hazards, n_chains;
-  bool calls; /* some step is a call into foreign code */
-  bool small; /* kernels only, at most 10 microseconds together: may run on the calling thread */
-  bool brief; /* at most 40 of them: may run there while the pool has one thread, whom a hand-over would not help */
+  bool calls;  /* some step is a call into foreign code */
+  bool small;  /* kernels only, at most 10 microseconds together: may run on the calling thread */
+  bool halved; /* at most 20: may run there while a pool thread attends, which takes half of it */
+  bool brief;  /* at most 40 of them: may run there while the pool has one thread, whom a hand-over would not help */
   aclpy_slot_desc *slots;
   aclpy_step_desc *steps;
   aclpy_hazard *hazards;

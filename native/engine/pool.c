@@ -22,13 +22,13 @@
 /* LOOKS: how much longer than elsewhere the pool looks before it sleeps. Waking a helper, or its caller, costs more
  * than many a job is worth, and one job often follows another. */
 enum { CHUNKS_PER_THREAD = 8, CHUNKS_PER_GRAIN = 4, GRAINS_PER_CHUNK = 3, WAKE_AT_ONCE = 64, LOOKS = 16 };
-enum { SECTIONS_MAX = 16, ALONE_CHUNKS = 4 };
+enum { SECTIONS_MAX = 16, PIECES = 4 };
 /* Beside the number of a job's helpers: its caller sleeps, or is about to. */
 enum { PARKED = 1 << 30 };
 /* Nanoseconds. HELP: jobs from here on take helpers that look for one; WAKE: from here on they wake sleeping ones, and
- * smaller jobs do when one follows another within SOON; SMALL: from here on chunks are worth more than a quick start;
+ * smaller jobs do when one follows another within SOON; SMALL: from here on the list costs little beside the work;
  * SPARE: less than this of a section is left to its owner. */
-enum { HELP_NS = 3000, WAKE_NS = 10000, SMALL_NS = 20000, SOON_NS = 50000, SPARE_NS = 4000 };
+enum { HELP_NS = 3000, WAKE_NS = 10000, SMALL_NS = 60000, SOON_NS = 50000, SPARE_NS = 4000 };
 
 /* A thread begins with the same section of the items in every job of one size, so that tensors used again are found
  * in its own caches, and then helps with the others', but not with the last of a section whose owner is there: to bring
@@ -320,17 +320,15 @@ static void unlist_(struct job_ *job) {
   release_();
 }
 
-/* Both halves of a job that is worth one helper, if one attends. */
+/* A job that is worth one helper, if one attends. */
 static bool share_(const struct eng_share *job, void *scratch) {
-  struct eng_share mine = *job, other = *job;
-  other.begin = mine.end = job->begin + (job->end - job->begin) / 2;
   if (atomic_load_explicit(&computing_, memory_order_relaxed) + 2 > aclpy_thread_count()) return false;
-  if (!eng_offer_place(&other)) return false;
+  if (!eng_offer_place(job)) return false;
   atomic_fetch_add_explicit(&computing_, 2, memory_order_relaxed);
-  eng_share_run(&mine, scratch);
+  eng_offer_work(job, scratch);
   /* Before the helper looks on: it would find as many computing as may, and sleep. */
   atomic_fetch_sub_explicit(&computing_, 1, memory_order_relaxed);
-  if (!eng_offer_settle()) eng_share_run(&other, scratch);
+  eng_offer_settle(job, scratch);
   atomic_fetch_sub_explicit(&computing_, 1, memory_order_relaxed);
   if (atomic_load_explicit(&listed_, memory_order_relaxed) > 0) {
     pthread_mutex_lock(&lock_);
@@ -361,14 +359,20 @@ static bool turn_(void) {
   return backwards;
 }
 
-static void run_alone_(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t pass, int64_t items,
+/* Pieces that a thread goes through in turn. */
+static int64_t pieces_(int64_t items, int64_t at_once) {
+  int64_t most = at_once > 1 ? items / at_once : items;
+  return most < 1 ? 1 : most < PIECES ? most : PIECES;
+}
+
+static void run_alone_(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t pass, const struct eng_load *load,
                        void *scratch) {
   bool backwards = turn_();
   int64_t begin = 0;
-  for (int64_t left = ALONE_CHUNKS; left > 0; left--) {
-    int64_t end = begin + (items - begin) / left;
+  for (int64_t left = pieces_(load->items, load->at_once); left > 0; left--) {
+    int64_t end = begin + (load->items - begin) / left;
     if (backwards) {
-      run(args, pass, items - end, items - begin, scratch);
+      run(args, pass, load->items - end, load->items - begin, scratch);
     } else {
       run(args, pass, begin, end, scratch);
     }
@@ -376,18 +380,30 @@ static void run_alone_(aclpy_kernel_run run, const aclpy_kernel_args *args, int3
   }
 }
 
-bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t pass, int64_t items, int64_t grain,
-                  int64_t thread_scratch_bytes, double cost_ns) {
+static void cut_(struct job_ *job, const struct eng_load *load, int64_t grain, int threads) {
+  int64_t chunk = load->items / ((int64_t)threads * CHUNKS_PER_THREAD);
+  int64_t least = grain / CHUNKS_PER_GRAIN + (grain % CHUNKS_PER_GRAIN != 0);
+  int64_t together = load->items / threads < load->at_once ? load->items / threads : load->at_once;
+  if (least < together) least = together;
+  /* Of small jobs, whose chunks are worth a few calls of the kernel at most. */
+  int64_t small = grain > load->items / GRAINS_PER_CHUNK ? load->items : grain > 1 ? GRAINS_PER_CHUNK * grain : least;
+  job->most_items = chunk < small ? small : chunk;
+  job->least_items = least;
+  job->spare_items = (int64_t)((double)load->items * (SPARE_NS / load->cost_ns));
+}
+
+bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t pass, const struct eng_load *load) {
+  const int64_t items = load->items, grain = load->grain < 1 ? 1 : load->grain;
+  const size_t scratch_bytes = (size_t)load->thread_scratch_bytes;
   if (items <= 0) return true;
-  if (grain < 1) grain = 1;
   void *scratch;
-  if (!eng_thread_scratch((size_t)thread_scratch_bytes, &scratch)) return false;
+  if (!eng_thread_scratch(scratch_bytes, &scratch)) return false;
   int threads = aclpy_thread_count();
-  bool alone = !(cost_ns >= HELP_NS); /* so is a cost that is not a number */
-  bool large = cost_ns >= WAKE_NS && items > grain && items >= ALONE_CHUNKS;
+  bool alone = !(load->cost_ns >= HELP_NS); /* so is a cost that is not a number */
+  bool large = load->cost_ns >= WAKE_NS && items > grain && items >= PIECES;
   if (alone || threads <= 1 || items <= grain) {
     if (large) {
-      run_alone_(run, args, pass, items, scratch);
+      run_alone_(run, args, pass, load, scratch);
     } else {
       run(args, pass, 0, items, scratch);
     }
@@ -395,26 +411,28 @@ bool eng_pool_run(aclpy_kernel_run run, const aclpy_kernel_args *args, int32_t p
   }
   int64_t most = (items - 1) / grain; /* beyond the caller */
   bool backwards = large && turn_();
-  if (cost_ns < SMALL_NS && (threads == 2 || most == 1)) {
-    const struct eng_share all = {
-        run, args, 0, items, (size_t)thread_scratch_bytes, pass, (int16_t)eng_processor(), large, backwards};
-    if (share_(&all, scratch)) return true;
+  if (load->cost_ns < SMALL_NS && (threads == 2 || most == 1)) {
+    const int64_t pieces = large ? pieces_(items / 2, load->at_once) : 1;
+    const struct eng_share job = {.run = run,
+                                  .args = args,
+                                  .end = items,
+                                  .scratch_bytes = scratch_bytes,
+                                  .pass = pass,
+                                  .processor = (int16_t)eng_processor(),
+                                  .pieces = (int8_t)pieces,
+                                  .spare = load->cost_ns < 2.0 * (double)pieces * SPARE_NS,
+                                  .backwards = backwards};
+    if (share_(&job, scratch)) return true;
   }
-  int64_t chunk = items / ((int64_t)threads * CHUNKS_PER_THREAD);
-  int64_t least = grain / CHUNKS_PER_GRAIN + (grain % CHUNKS_PER_GRAIN != 0);
-  /* Of small jobs, whose chunks are worth a few calls of the kernel at most. */
-  int64_t small = grain > items / GRAINS_PER_CHUNK ? items : grain > 1 ? GRAINS_PER_CHUNK * grain : 1;
   struct job_ job; /* not its sections, a thousand bytes, which it may not need */
   atomic_init(&job.helpers, 0);
   job.run = run;
   job.args = args;
   job.pass = pass;
-  job.most_items = chunk < small ? small : chunk;
-  job.least_items = least;
-  job.spare_items = (int64_t)((double)items * (SPARE_NS / cost_ns));
-  job.scratch_bytes = (size_t)thread_scratch_bytes;
+  cut_(&job, load, grain, threads);
+  job.scratch_bytes = scratch_bytes;
   job.most_helpers = most < threads - 1 ? (int)most : threads - 1;
-  job.wakes = cost_ns >= WAKE_NS;
+  job.wakes = load->cost_ns >= WAKE_NS;
   job.backwards = backwards;
   job.caller = eng_parker_self();
   job.processor = eng_processor();

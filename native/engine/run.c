@@ -29,8 +29,9 @@ static int32_t run_kernel_(const struct eng_plan *plan, const aclpy_step_desc *s
   const int32_t rounds = shape->rounds > 1 ? shape->rounds : 1;
   for (int32_t i = 0; i < shape->passes * rounds; i++) {
     const int32_t pass = i % shape->passes;
-    if (!eng_pool_run(step->run, args, i, shape->items[pass], shape->grain[pass], shape->thread_scratch_bytes,
-                      shape->cost_ns / rounds)) {
+    const struct eng_load load = {shape->items[pass], shape->grain[pass], shape->at_once, shape->thread_scratch_bytes,
+                                  shape->cost_ns / rounds};
+    if (!eng_pool_run(step->run, args, i, &load)) {
       return no_scratch_(plan, shape->thread_scratch_bytes);
     }
   }

@@ -39,6 +39,7 @@ typedef struct aclpy_kernel_shape {
   int32_t rounds; /* 0: one. `run` is given round * passes + pass; in the last round some items may be nothing to do */
   int64_t items[ACLPY_MAX_PASSES];
   int64_t grain[ACLPY_MAX_PASSES]; /* fewest items worth giving to a thread of its own */
+  int32_t at_once;                 /* fewer items than this in a `run` cost more each; 0: any number is as good */
   int64_t scratch_bytes;           /* shared between passes; small: partial results only */
   int64_t thread_scratch_bytes;    /* private to each thread for the time of one `run` */
   double cost_ns;                  /* rough one-thread cost of the whole launch */

@@ -6,27 +6,44 @@
 
 #include "rows_geometry.h"
 
-/* Measured nanoseconds an element of one thread on one Zen 4 core, rows of 1000 in cache, and what memory adds where
- * results are streamed. `half` and `wide` are the factors of 16-bit types and of double. With AVX-512 Zen 5 takes half
- * of it. */
-ACLPY_INLINE int aclpy_costs_half_(void) { return ACLPY_ISA_RANK == 3 && aclpy_core_kind() == ACLPY_CORE_ZEN_5; }
-ACLPY_INLINE double aclpy_element_cost_(double baseline, double avx2, double avx512, double half, double wide,
-                                        int64_t stored_bytes) {
-  const double each = ACLPY_ISA_RANK == 1 ? baseline : ACLPY_ISA_RANK == 2 ? avx2 : avx512;
-  return each * (stored_bytes == 8 ? wide : stored_bytes == 2 ? half : 1.0);
+/* Measured nanoseconds an element of one thread, rows of about 1000 in cache: by instruction set on Zen 4, and with
+ * AVX-512 on Zen 5, too, and on an Intel Xeon, which stands for all others. `half` and `wide` are the factors of 16-bit
+ * types and of double. */
+typedef struct aclpy_cost {
+  double each, half, wide;
+} aclpy_cost;
+enum {
+  ACLPY_COST_BASELINE,
+  ACLPY_COST_AVX2,
+  ACLPY_COST_ZEN_4,
+  ACLPY_COST_ZEN_5,
+  ACLPY_COST_OTHER,
+  ACLPY_COSTS,
+};
+ACLPY_INLINE double aclpy_element_cost_(const aclpy_cost *costs, int64_t stored_bytes) {
+  const int core = aclpy_core_kind();
+  const int wide = core == ACLPY_CORE_ZEN_5   ? ACLPY_COST_ZEN_5
+                   : core == ACLPY_CORE_ZEN_3 ? ACLPY_COST_ZEN_4
+                                              : ACLPY_COST_OTHER;
+  const aclpy_cost cost = costs[ACLPY_ISA_RANK == 1   ? ACLPY_COST_BASELINE
+                                : ACLPY_ISA_RANK == 2 ? ACLPY_COST_AVX2
+                                                      : wide];
+  return cost.each * (stored_bytes == 8 ? cost.wide : stored_bytes == 2 ? cost.half : 1.0);
 }
+
+/* `streaming`: what memory adds where results go past the caches. */
 ACLPY_INLINE double aclpy_forward_cost(int64_t stored_bytes, int streaming) {
-  const double memory = streaming ? 0.05 * (double)stored_bytes : 0.0;
-  if (aclpy_costs_half_()) return aclpy_element_cost_(0.0, 0.0, 0.13, 1.05, 2.5, stored_bytes) + memory;
-  return aclpy_element_cost_(1.2, 0.42, 0.25, 1.5, 2.8, stored_bytes) + memory;
+  static const aclpy_cost costs[ACLPY_COSTS] = {
+      {1.2, 1.5, 2.8}, {0.42, 1.5, 2.8}, {0.25, 1.5, 2.8}, {0.13, 1.05, 2.5}, {0.19, 1.2, 2.25}};
+  return aclpy_element_cost_(costs, stored_bytes) + (streaming ? 0.05 * (double)stored_bytes : 0.0);
 }
 ACLPY_INLINE double aclpy_backward_cost(int64_t stored_bytes, int logarithm, int streaming) {
-  const double memory = streaming ? 0.07 * (double)stored_bytes : 0.0;
-  const int half = aclpy_costs_half_();
-  if (half && logarithm) return aclpy_element_cost_(0.0, 0.0, 0.135, 1.4, 2.4, stored_bytes) + memory;
-  if (half) return aclpy_element_cost_(0.0, 0.0, 0.075, 1.05, 1.4, stored_bytes) + memory;
-  if (logarithm) return aclpy_element_cost_(1.3, 0.32, 0.19, 1.9, 3.3, stored_bytes) + memory;
-  return aclpy_element_cost_(0.17, 0.13, 0.14, ACLPY_ISA_RANK == 1 ? 6.0 : 1.5, 2.5, stored_bytes) + memory;
+  static const aclpy_cost costs[ACLPY_COSTS] = {
+      {0.17, 6.0, 2.5}, {0.13, 1.5, 2.5}, {0.14, 1.5, 2.5}, {0.075, 1.05, 1.4}, {0.115, 1.25, 1.9}};
+  static const aclpy_cost log_costs[ACLPY_COSTS] = {
+      {1.3, 1.9, 3.3}, {0.32, 1.9, 3.3}, {0.19, 1.9, 3.3}, {0.135, 1.4, 2.4}, {0.2, 1.4, 2.15}};
+  return aclpy_element_cost_(logarithm ? log_costs : costs, stored_bytes) +
+         (streaming ? 0.07 * (double)stored_bytes : 0.0);
 }
 
 /* `partial_bytes`: partial results of one column of one chunk. Returns 0, or -1 on overflow. */

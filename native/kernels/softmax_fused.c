@@ -28,6 +28,7 @@ static int32_t plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape
   shape->cost_ns = 60.0 + 20.0 * (double)shape->items[0] + (double)g.outer * (double)g.n * (double)g.inner * each;
   shape->passes = g.mode == ACLPY_CHUNKS ? 3 : 1;
   if (g.mode == ACLPY_LINES) {
+    shape->at_once = ACLPY_ROWS_AT_ONCE;
     /* Three blocks of rows, or: two rows in turn, and two of operands. */
     shape->thread_scratch_bytes = (3 * aclpy_fused_rows_of_block(g.n) + 1) * g.n * (int64_t)sizeof(float);
   }

@@ -75,6 +75,7 @@ static int32_t FN(plan_of)(const aclpy_geometry *g, aclpy_kernel_shape *shape, i
   shape->thread_scratch_bytes = ((g->mode == ACLPY_ROWS ? row : 0) + tile * g->stride) * (int64_t)sizeof(REAL);
   const double each = aclpy_forward_cost(sizeof(STORED), g->streaming);
   if (aclpy_reduction_plan(g, shape, each, sizeof(double) + sizeof(REAL)) != 0) return -1;
+  if (g->mode == ACLPY_ROWS) shape->at_once = ACLPY_ROWS_AT_ONCE;
   if (g->mode == ACLPY_ROW_CHUNKS && !logarithm && aclpy_chunks_kept(g, (int64_t)sizeof(REAL))) {
     shape->scratch_bytes += 64 + g->turn * FN(row_chunks_pitch)(g) * (int64_t)sizeof(REAL);
   }

@@ -38,15 +38,22 @@ static void *place(void *arg) {
     struct record record = {.caller = pthread_self()};
     const aclpy_kernel_args args = {.addr = {(unsigned char *)&record}};
     state = state * 1664525u + 1013904223u;
-    const int64_t begin = state >> 28, middle = begin + (state >> 8) % 16, end = middle + (state >> 16) % 16;
-    const bool large = (state >> 24) % 2 == 1, backwards = (state >> 25) % 2 == 1;
-    const struct eng_share mine = {record_run, &args, begin, middle, 64, 3, -1, large, backwards};
-    const struct eng_share other = {record_run, &args, middle, end, 64, 3, -1, large, backwards};
+    const int64_t begin = state >> 28, end = begin + (state >> 8) % 32;
+    const struct eng_share share = {.run = record_run,
+                                    .args = &args,
+                                    .begin = begin,
+                                    .end = end,
+                                    .scratch_bytes = 64,
+                                    .pass = 3,
+                                    .processor = -1,
+                                    .pieces = (int8_t)(1 + (state >> 16) % 5),
+                                    .spare = (int8_t)((state >> 20) % 3),
+                                    .backwards = (state >> 25) % 2 == 1};
     unsigned char scratch[64];
-    const bool offered = eng_offer_place(&other);
-    eng_share_run(&mine, scratch);
-    if (!offered || !eng_offer_settle()) eng_share_run(&other, scratch);
-    atomic_fetch_add(&placed, offered);
+    if (!eng_offer_place(&share)) continue;
+    eng_offer_work(&share, scratch);
+    eng_offer_settle(&share, scratch);
+    atomic_fetch_add(&placed, 1);
     atomic_fetch_add(&helped, atomic_load(&record.elsewhere) > 0);
     for (int64_t i = 0; i < ITEMS; i++) CHECK_EQUAL(atomic_load(&record.times[i]), i >= begin && i < end);
   }
@@ -75,6 +82,65 @@ static void every_item_is_done_once(void) {
   atomic_store(&ended, true);
   for (int i = 0; i < HELPERS; i++) join_thread(helpers[i]);
   CHECK(!eng_offer_engaged() || !eng_offer_made());
+}
+
+/* A job of as many items as pieces, one side of which stays in its first until the other has done all that it may. */
+struct held {
+  atomic_int done, began; /* items; sides */
+  atomic_int first, last; /* of the slow side's half: who did these */
+  int until;              /* so many are done */
+  int64_t slow_first, slow_last;
+  pthread_t caller;
+};
+
+enum { CALLER = 1, HELPER = 2, HALF = 4 };
+
+static void held_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {
+  struct held *held = (struct held *)(void *)args->addr[0];
+  (void)pass, (void)scratch;
+  const int me = pthread_equal(pthread_self(), held->caller) ? CALLER : HELPER;
+  CHECK_EQUAL(end - begin, 1);
+  atomic_fetch_or(&held->began, me);
+  while (atomic_load(&held->began) != (CALLER | HELPER)) continue; /* the helper has taken it */
+  if (begin == held->slow_first) {
+    while (atomic_load(&held->done) < held->until) continue;
+    atomic_store(&held->first, me);
+  }
+  if (begin == held->slow_last) atomic_store(&held->last, me);
+  atomic_fetch_add(&held->done, 1);
+}
+
+static void hold(bool caller_is_slow, bool backwards, int spare) {
+  const int64_t half = caller_is_slow ? 0 : HALF;
+  struct held held = {.until = 2 * HALF - 1 - spare,
+                      .slow_first = half + (backwards ? HALF - 1 : 0),
+                      .slow_last = half + (backwards ? 0 : HALF - 1),
+                      .caller = pthread_self()};
+  const aclpy_kernel_args args = {.addr = {(unsigned char *)&held}};
+  const struct eng_share share = {.run = held_run,
+                                  .args = &args,
+                                  .end = 2 * HALF,
+                                  .scratch_bytes = 64,
+                                  .processor = -1,
+                                  .pieces = HALF,
+                                  .spare = (int8_t)spare,
+                                  .backwards = backwards};
+  unsigned char scratch[64];
+  while (!eng_offer_place(&share)) continue;
+  eng_offer_work(&share, scratch);
+  eng_offer_settle(&share, scratch);
+  const int slow = caller_is_slow ? CALLER : HELPER;
+  CHECK_EQUAL(atomic_load(&held.done), 2 * HALF);
+  CHECK_EQUAL(atomic_load(&held.first), slow);
+  CHECK_EQUAL(atomic_load(&held.last), spare > 0 ? slow : slow ^ (CALLER | HELPER));
+}
+
+static void who_is_through_helps_the_other(void) {
+  atomic_store(&ended, false);
+  pthread_t helper = start_thread(attend, NULL);
+  for (int way = 0; way < 8; way++) hold((way & 1) != 0, (way & 2) != 0, way >> 2);
+  atomic_store(&ended, true);
+  join_thread(helper);
 }
 
 static uint32_t op_id;
@@ -153,7 +219,8 @@ static void run_jobs(void) {
   calls = true;
   for (int i = 0; i < 20; i++) {
     atomic_store(&rows_done, 0);
-    CHECK(eng_pool_run(count_run, &args, 0, ITEMS, 1, 0, i == 0 ? 1e6 : 4e3));
+    const struct eng_load load = {.items = ITEMS, .grain = 1, .cost_ns = i == 0 ? 1e6 : 4e3};
+    CHECK(eng_pool_run(count_run, &args, 0, &load));
     CHECK_EQUAL(atomic_load(&rows_done), ITEMS);
   }
 }
@@ -180,6 +247,7 @@ int main(void) {
   uintptr_t memory = 0;
   alarm(PATIENCE_SECONDS); /* an offer that nobody ends would wait for ever */
   RUN(every_item_is_done_once);
+  RUN(who_is_through_helps_the_other);
   op_id = aclpy_operator_id("aclnnFake");
   CHECK_EQUAL(aclpy_set_thread_count(2), 0);
   CHECK_EQUAL(aclpy_set_device(0), 0);
