@@ -71,6 +71,8 @@ struct eng_stream {
   bool worker_started;
   bool joined; /* somebody joins the worker, or it has detached itself */
   bool worker_sleeping;
+  bool napping;             /* it sleeps for a moment only, and looks by itself (worker.c) */
+  uint8_t in_vain;          /* times in a row that its sleep ended with nothing to run */
   bool worker_running;      /* the reader's side of the queue is the worker's just now */
   bool lent;                /* it is a synchroniser's, which runs the tasks it waits for itself (sync.c), or ... */
   struct eng_lane *lane;    /* ... the schedule's (schedule.c); NULL without one; under the schedule's lock too */

@@ -37,7 +37,8 @@ static int32_t put_(struct eng_stream *stream, const struct eng_task *task, cons
                         memory_order_release);
   if (!stream->inline_busy) {
     atomic_store_explicit(&stream->visible, stream->queued, memory_order_release);
-    if (!stream->lent) { /* its borrower looks for new tasks when it gives the queue back */
+    /* Its borrower looks for new tasks when it gives the queue back, the worker at the end of its nap. */
+    if (!stream->lent && !stream->napping) {
       *wake = *wake || stream->worker_sleeping;
       stream->worker_sleeping = false;
     }

@@ -14,7 +14,10 @@
 #include "context.h"
 #include "failure.h"
 #include "foreign.h"
+#include "settings.h"
 #include "stream.h"
+
+enum { IN_VAIN = 3, NAPS = 20, NAP_NS = 50000 };
 
 /* Guards the list of workers and announces their ends. Taken after a stream's lock, never before one. */
 static pthread_mutex_t list_lock_ = PTHREAD_MUTEX_INITIALIZER;
@@ -77,6 +80,23 @@ static bool at_end_(const struct eng_stream *stream) {
   return eng_stopping() || (stream->closing && !stream->inline_busy && stream->queued == taken_(stream));
 }
 
+/* Under the lock, which is given up meanwhile. To wake a sleeping thread can cost the host 20 us. Where synchronisers
+ * have taken all tasks lately, the worker naps: nobody wakes it, and a task that nobody waits for begins a NAP later at
+ * most. After NAPS in which nothing ran it sleeps until it is woken. With more than one thread the pool watches instead
+ * (watch.h), and naps would disturb it. */
+static void sleep_(struct eng_stream *stream, int *naps, uint64_t *known) {
+  bool nap = stream->in_vain >= IN_VAIN && *naps < NAPS && !stream->foreign && aclpy_thread_count() == 1;
+  stream->worker_sleeping = true;
+  stream->napping = nap;
+  pthread_mutex_unlock(&stream->lock);
+  bool woken = eng_park_until(&stream->parker, nap ? eng_clock_ns() + NAP_NS : ENG_NEVER);
+  pthread_mutex_lock(&stream->lock);
+  stream->worker_sleeping = stream->napping = false;
+  if (woken && stream->in_vain < IN_VAIN) stream->in_vain++;
+  *naps = taken_(stream) == *known ? *naps + nap : 0;
+  *known = taken_(stream);
+}
+
 /* True when there is something to run, and the queue is the worker's; false when the worker has to end. Sleeps in
  * between, also while the queue is lent. */
 static bool await_work_(struct eng_stream *stream) {
@@ -85,7 +105,9 @@ static bool await_work_(struct eng_stream *stream) {
     eng_spin_pause();
   }
   bool work = true;
+  int naps = 0;
   pthread_mutex_lock(&stream->lock);
+  uint64_t known = taken_(stream);
   while (stream->lent || atomic_load_explicit(&stream->visible, memory_order_relaxed) == taken_(stream)) {
     if (!stream->lent) {
       if (at_end_(stream)) {
@@ -94,12 +116,9 @@ static bool await_work_(struct eng_stream *stream) {
       }
       if (stream->queued == taken_(stream)) eng_queue_rewind(&stream->queue);
     }
-    stream->worker_sleeping = true;
-    pthread_mutex_unlock(&stream->lock);
-    eng_park(&stream->parker);
-    pthread_mutex_lock(&stream->lock);
-    stream->worker_sleeping = false;
+    sleep_(stream, &naps, &known);
   }
+  if (work) stream->in_vain = 0;
   stream->worker_running = work;
   pthread_mutex_unlock(&stream->lock);
   return work;

@@ -6,6 +6,7 @@
  */
 #include <stdatomic.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -17,6 +18,17 @@ static uint32_t op_id;
 static aclpy_handle context, tensor;
 static uintptr_t memory;
 static atomic_int inside, most_inside, rows_done;
+static atomic_int lasts_ns; /* a run, at least */
+
+static void pass_time(int64_t span_ns) {
+  struct timespec time;
+  int64_t begin = -1, now = 0;
+  do {
+    CHECK_EQUAL(clock_gettime(CLOCK_MONOTONIC, &time), 0);
+    now = (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+    if (begin < 0) begin = now;
+  } while (now - begin < span_ns);
+}
 
 static void count_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {
   (void)args, (void)pass, (void)scratch;
@@ -24,6 +36,7 @@ static void count_run(const aclpy_kernel_args *args, int32_t pass, int64_t begin
   int most = atomic_load(&most_inside);
   while (now > most && !atomic_compare_exchange_weak(&most_inside, &most, now)) {
   }
+  if (atomic_load(&lasts_ns) > 0) pass_time(atomic_load(&lasts_ns));
   atomic_fetch_add(&rows_done, (int)(end - begin));
   atomic_fetch_sub(&inside, 1);
 }
@@ -155,6 +168,56 @@ static void a_watched_stream_survives_a_fork(void) {
   CHECK_EQUAL(aclpy_plan_release(plan), 0);
 }
 
+/* What follows tasks that synchronisers took, so that the worker of a single thread naps, or sleeps after many naps. */
+static void follow(aclpy_handle plan, aclpy_handle stream, int way) {
+  struct latch ran = LATCH;
+  int32_t busy = 1;
+  int before = atomic_load(&rows_done);
+  if (way % 4 < 3) queue_plan(plan, stream);
+  if (way % 4 > 0) CHECK_EQUAL(aclpy_submit(0, stream, "open", open_latch, NULL, &ran, 0), 0);
+  if (way % 4 == 2) {
+    CHECK_EQUAL(aclpy_stream_synchronize(0, stream), 0); /* takes the first, and gives the queue back */
+  } else if (way % 4 > 0) {
+    latch_wait(&ran, 1);
+  } else {
+    do {
+      CHECK_EQUAL(aclpy_stream_query(0, stream, &busy), 0);
+    } while (busy != 0);
+  }
+  CHECK_EQUAL(atomic_load(&rows_done), before + (way % 4 < 3 ? ROWS : 0));
+}
+
+static void a_napping_worker_misses_nothing(void) {
+  enum { MOST = 9, LASTS_NS = 40000, IDLE_NS = 8000000 };
+  aclpy_handle plan = make_plan(), stream = 0;
+  CHECK_EQUAL(aclpy_set_thread_count(1), 0);
+  atomic_store(&lasts_ns, LASTS_NS); /* a worker that was woken comes too late */
+  for (int round = 0; round < ROUNDS / 4; round++) {
+    if (stream == 0) CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
+    for (int i = round % MOST; i > 0; i--) stir_pool(plan, stream);
+    if (round % MOST == MOST - 1 && round % 2 == 0) pass_time(IDLE_NS);
+    follow(plan, stream, round / MOST);
+    if (round % 7 != 0) continue;
+    for (int i = 0; i < MOST; i++) stir_pool(plan, stream);
+    int before = atomic_load(&rows_done);
+    queue_plan(plan, stream);
+    CHECK_EQUAL(aclpy_stream_destroy(0, stream), 0);
+    CHECK_EQUAL(atomic_load(&rows_done), before + ROWS);
+    stream = 0;
+  }
+  if (stream != 0) CHECK_EQUAL(aclpy_stream_destroy(0, stream), 0);
+  CHECK_EQUAL(aclpy_set_thread_count(2), 0);
+  CHECK_EQUAL(aclpy_plan_release(plan), 0);
+}
+
+/* For the shutdown, which has to wake it. */
+static void leave_a_napping_worker(void) {
+  aclpy_handle plan = make_plan(), stream = 0;
+  CHECK_EQUAL(aclpy_set_thread_count(1), 0);
+  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
+  for (int i = 0; i < 20; i++) stir_pool(plan, stream);
+}
+
 /* One pool for all streams: a caller each, and at most count - 1 helpers of all of them together. */
 static void compute_threads_are_bounded(void) {
   enum { STREAMS = 4, COUNT = 3 };
@@ -187,6 +250,8 @@ int main(void) {
   RUN(a_watched_stream_may_end);
   RUN(compute_threads_are_bounded);
   RUN(a_watched_stream_survives_a_fork);
+  RUN(a_napping_worker_misses_nothing);
+  RUN(leave_a_napping_worker);
   CHECK_EQUAL(aclpy_tensor_destroy(tensor), 0);
   CHECK_EQUAL(aclpy_free(memory), 0);
   CHECK_EQUAL(aclpy_reset_device(0), 0);
