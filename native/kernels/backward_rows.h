@@ -267,13 +267,16 @@ static void FN(rows_run_kept)(const aclpy_geometry *geometry, const FN(operands)
 }
 #endif
 
-/* Whether each row is written before the sum of the next is begun: where rows do not share the first-level cache, and
- * on cores that do best so. There 16-bit rows in the caches are bound by their conversions, which the other way hides;
- * so are the exponentials of log-softmax but for streams of short rows. On Zen 5 only streams of short rows are, of
- * softmax without conversions, where the core is not paced. */
+/* Whether each row is written before the sum of the next is begun. In the caches: where rows do not share the first
+ * level, beyond the second, and on cores that do best so; on Intel's (and others) only doubles and the exponentials of
+ * long rows. On AMD's, 16-bit rows in the caches are bound by their conversions, which the other way hides; so are the
+ * exponentials of log-softmax but for streams of short rows. On Zen 5 only streams of short rows are, of softmax
+ * without conversions, where the core is not paced. */
 ACLPY_INLINE int FN(rows_apart)(const aclpy_geometry *geometry, int logarithm, int streaming) {
   const int64_t bytes = geometry->n * (int64_t)sizeof(STORED);
-  if (!streaming && (geometry->far || bytes >= ACLPY_ROW_LONG_BYTES)) return 1;
+  const int steps = sizeof(STORED) < sizeof(double) && geometry->core == ACLPY_CORE_ANY;
+  if (!streaming && geometry->far && !steps) return 1;
+  if (!streaming && bytes >= ACLPY_ROW_LONG_BYTES && (logarithm || !steps)) return 1;
   if (geometry->core == ACLPY_CORE_ZEN_5) {
     return PLAIN && streaming && !logarithm && bytes <= ACLPY_ROW_BRIEF_BYTES && !FN(rows_paced)(geometry, logarithm);
   }
