@@ -183,7 +183,8 @@ ACLPY_INLINE FN(operands) FN(operands_of)(const aclpy_geometry *geometry, const 
 
 /* Row `at` is written while the sum of the row behind it is made, so that reading and writing overlap. The sum has
  * the same steps as row_sum. Results in the caches follow one group of vectors behind the sum: rows of 4000 bytes are
- * read just before the place, in another page, of what was written, and such a load waits for the store. */
+ * read just before the place, in another page, of what was written, and such a load waits for the store. They begin
+ * at a whole line, where operands mostly do, too: an access of 64 bytes that two lines share counts as two. */
 enum { FN(fetches) = sizeof(STORED) < sizeof(double) /* two rows of doubles fill the first-level cache as it is */ };
 ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t row, FN(total) sum,
                                   int logarithm, int streaming, FN(flow) * f) {
@@ -192,7 +193,13 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
   STORED *out = p->out + row * pitch[2];
   const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
   double total = 0.0;
-  int64_t done = streaming ? FN(row_begin)(g, y, out, n, sum, logarithm, f) : 0;
+  int64_t done = 0;
+  if (streaming) {
+    done = FN(row_begin)(g, y, out, n, sum, logarithm, f);
+  } else if (n * (int64_t)sizeof(STORED) >= ACLPY_ROW_LINED_BYTES) {
+    done = aclpy_to_line(out, (int64_t)sizeof(STORED), n);
+    if (done > 0) FN(row_out_each)(g, y, out, done, high, low, logarithm, 0);
+  }
   for (int64_t first = 0; first < n; first += ACLPY_BLOCK) {
     const STORED *h = g + pitch[0] + first, *z = y + pitch[1] + first;
     const int64_t m = aclpy_min_i64(ACLPY_BLOCK, n - first);

@@ -77,6 +77,9 @@ ACLPY_INLINE const void *aclpy_walk_ahead(const aclpy_walk *w, const void *next,
 /* From this length on, rows are done one after the other where nothing is streamed: two of each operand at a time, at
  * equal places of their pages, are more than the first-level cache holds well. */
 enum { ACLPY_ROW_LONG_BYTES = 8192 };
+/* From this length on, results in the caches begin with what lies before a whole line, apart; shorter rows lose more by
+ * the step than by stores that two lines share. */
+enum { ACLPY_ROW_LINED_BYTES = 1024 };
 /* Where rows are best done so, streams of logarithms' gradients are up to this length. */
 enum { ACLPY_ROW_APART_BYTES = 16384 };
 /* and the next row's sum of softmax's is begun before a row is written up to this one, in the caches. */
