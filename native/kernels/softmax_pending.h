@@ -74,8 +74,11 @@ ACLPY_INLINE int FN(pending_seam_closed)(FN(pending) * p, int logarithm) { retur
 ACLPY_INLINE void FN(pending_seam_open)(FN(pending) * p, int logarithm) { (void)p, (void)logarithm; }
 #endif
 
-/* Up to the first whole line, so that streaming stores are aligned. */
+/* Up to the first whole line, so that streaming stores are aligned; so are those of logarithms in the caches, whose
+ * exponentials do not wait at lines of their own. */
 ACLPY_INLINE void FN(pending_begin)(FN(pending) * p, int logarithm, int way) {
+  const int lined = PLAIN && logarithm && p->n * (int64_t)sizeof(STORED) >= ACLPY_ROW_LINED_BYTES;
+  if (!p->streaming && lined) FN(pending_write)(p, aclpy_to_line(p->y, (int64_t)sizeof(STORED), p->n), 0, 1, way);
   if (!p->streaming || FN(pending_seam_closed)(p, logarithm)) return;
   if (!PLAIN || p->seam == NULL || p->last) aclpy_fetch_shared(p->y + p->n);
   FN(pending_write)(p, aclpy_to_line(p->y, (int64_t)sizeof(STORED), p->n), 0, logarithm, way);
