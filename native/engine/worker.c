@@ -81,9 +81,9 @@ static bool at_end_(const struct eng_stream *stream) {
 }
 
 /* Under the lock, which is given up meanwhile. To wake a sleeping thread can cost the host 20 us. Where synchronisers
- * have taken all tasks lately, the worker naps: nobody wakes it, and a task that nobody waits for begins a NAP later at
- * most. After NAPS in which nothing ran it sleeps until it is woken. With more than one thread the pool watches instead
- * (watch.h), and naps would disturb it. */
+ * have taken all tasks lately, the worker naps: nobody wakes it, and a task that nobody waits for begins when the NAP
+ * is over. After NAPS in which nothing ran it sleeps until it is woken. With more than one thread the pool watches
+ * instead (watch.h), and naps would disturb it. */
 static void sleep_(struct eng_stream *stream, int *naps, uint64_t *known) {
   bool nap = stream->in_vain >= IN_VAIN && *naps < NAPS && !stream->foreign && aclpy_thread_count() == 1;
   stream->worker_sleeping = true;

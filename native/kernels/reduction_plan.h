@@ -22,12 +22,11 @@ enum {
 };
 ACLPY_INLINE double aclpy_element_cost_(const aclpy_cost *costs, int64_t stored_bytes) {
   const int core = aclpy_core_kind();
-  const int wide = core == ACLPY_CORE_ZEN_5   ? ACLPY_COST_ZEN_5
-                   : core == ACLPY_CORE_ZEN_3 ? ACLPY_COST_ZEN_4
-                                              : ACLPY_COST_OTHER;
-  const aclpy_cost cost = costs[ACLPY_ISA_RANK == 1   ? ACLPY_COST_BASELINE
-                                : ACLPY_ISA_RANK == 2 ? ACLPY_COST_AVX2
-                                                      : wide];
+  int row = core == ACLPY_CORE_ZEN_5   ? ACLPY_COST_ZEN_5
+            : core == ACLPY_CORE_ZEN_3 ? ACLPY_COST_ZEN_4
+                                       : ACLPY_COST_OTHER;
+  if (ACLPY_ISA_RANK < 3) row = ACLPY_ISA_RANK == 1 ? ACLPY_COST_BASELINE : ACLPY_COST_AVX2;
+  const aclpy_cost cost = costs[row];
   return cost.each * (stored_bytes == 8 ? cost.wide : stored_bytes == 2 ? cost.half : 1.0);
 }
 
@@ -50,7 +49,9 @@ ACLPY_INLINE double aclpy_backward_cost(int64_t stored_bytes, int logarithm, int
 ACLPY_INLINE int32_t aclpy_reduction_plan(const aclpy_geometry *g, aclpy_kernel_shape *shape, double element_ns,
                                           int64_t partial_bytes) {
   const double elements = (double)g->outer * (double)g->n * (double)g->inner;
-  shape->cost_ns = 30.0 + 20.0 * (double)g->outer * (double)g->tiles + elements * element_ns;
+  /* What a row takes by itself: less where several are worked on at once. */
+  const double start_ns = g->mode == ACLPY_ROWS && g->n < 160 ? (double)g->n / 8.0 : 20.0;
+  shape->cost_ns = 30.0 + start_ns * (double)g->outer * (double)g->tiles + elements * element_ns;
   const int chunked = g->mode == ACLPY_ROW_CHUNKS || g->mode == ACLPY_TILE_CHUNKS;
   const int64_t columns = g->outer * g->inner;
   shape->passes = chunked ? 3 : 1;
