@@ -12,6 +12,7 @@
 typedef struct aclpy_cost {
   double each, half, wide;
 } aclpy_cost;
+/* Rows of a table of costs. */
 enum {
   ACLPY_COST_BASELINE,
   ACLPY_COST_AVX2,
