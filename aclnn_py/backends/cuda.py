@@ -13,12 +13,14 @@ from aclnn_py.backends import cuda_programs
 from aclnn_py.backends.cuda_kernels import SOURCES, addresses, launches
 from aclnn_py.backends.native_plan import Launch
 from aclnn_py.plan.choose import Refusal
+from aclnn_runtime.cuda_driver import Kernel, keep
 from aclnn_runtime.cuda_errors import tell
 from aclnn_runtime.cuda_queues import OnDevice, queue_of
 from aclnn_runtime.step_call import find_step, register_step
 
 if TYPE_CHECKING:
     from aclnn_py.plan.steps import Step
+    from aclnn_runtime.cuda_queues import Queue
 
 __all__ = ["CudaBackend"]
 
@@ -62,7 +64,7 @@ class CudaBackend:
 class _Prepared(NamedTuple):
     """A step for one device: kernels with their grids, what follows the addresses, scratch."""
 
-    kernels: tuple[tuple[int, int, int], ...]
+    kernels: tuple[Kernel, ...]
     fields: tuple[int, ...]
     scratch_bytes: int
 
@@ -95,13 +97,21 @@ class _CudaStep:
             launch = cuda_programs.launch()
             for kernel, blocks, threads in found.kernels:
                 launch(kernel, blocks, 1, 1, threads, 1, 1, 0, queue.ptr, params, 0)
+            self._keep(found, queue)
+
+    def _keep(self, found: _Prepared, queue: Queue) -> None:
+        """Show the engine how, for the next time."""
+        reads = len(self._step.reads)
+        places = addresses(self._step.kernel, range(1, reads + 1), reads + 1, reads + 2)
+        words = [*[0] * len(places), *found.fields]
+        keep(queue, found.kernels, words, places, found.scratch_bytes)
 
     def _prepare(self, device: int) -> _Prepared:
         step = self._step
         plan = launches(step.kernel, step.dtype, step.params, cuda_programs.processors(device))
         assert plan is not None, step  # accepted
         kernels = tuple(
-            (
+            Kernel(
                 cuda_programs.function(device, plan.source, plan.dtype, one.function),
                 one.blocks,
                 one.threads,

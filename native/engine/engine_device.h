@@ -61,6 +61,60 @@ int32_t aclpy_fail_text(int32_t status, const char *function, const char *argume
                         const char *hint, const char *got);
 /* Inside a step's call: the device and the stream whose task it is. 0 outside of one. */
 uint64_t aclpy_launching(int32_t *device);
+
+/* ---- the short way ----
+ *
+ * A step's call goes through whoever made the table, which takes long where that is Python. So the call may say how
+ * the step was put into the device's queue; with the driver's functions the engine then does the same by itself, as
+ * long as nothing more is needed than it knows of. Numbers are the driver's: 0 for success. */
+typedef struct aclpy_device_driver {
+  int32_t (*launch)(void *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                    unsigned block_z, unsigned shared_bytes, void *queue, void **params, void **extra);
+  int32_t (*synchronize)(void *queue);
+  int32_t (*record)(void *event, void *queue);
+  int32_t (*wait)(void *queue, void *event, unsigned flags);
+  int32_t (*get_context)(void **context); /* the calling thread's */
+  int32_t (*set_context)(void *context);
+  /* A status for what went wrong (ACLPY_DRIVER_*) with the driver's number for it; its text goes down, too. */
+  int32_t (*failed)(int32_t what, int32_t number);
+} aclpy_device_driver;
+
+enum { ACLPY_DRIVER_LAUNCH = 0, ACLPY_DRIVER_SYNCHRONIZE = 1, ACLPY_DRIVER_RECORD = 2, ACLPY_DRIVER_WAIT = 3 };
+enum {
+  ACLPY_LAUNCH_KERNELS = 4,
+  ACLPY_LAUNCH_PLACES = 16,
+  ACLPY_LAUNCH_WORDS = 512 /* a driver's 4 KiB of arguments */
+};
+
+typedef struct aclpy_launch_kernel {
+  void *kernel;
+  unsigned blocks;
+  unsigned threads;
+} aclpy_launch_kernel;
+
+/* Kernels of one step, one after another; all take the same structure of 64-bit words by value. */
+typedef struct aclpy_launch_desc {
+  int32_t n_kernels;
+  const aclpy_launch_kernel *kernels; /* copied */
+  int32_t n_words;
+  const int64_t *words; /* copied */
+  int32_t n_places;     /* words at the beginning that may be addresses */
+  /* Of each: 0 for a word that is what `words` says, the number of an operand counted from 1, or one more than the
+   * last of these for scratch memory. Copied. */
+  const int32_t *places;
+  uint64_t scratch_bytes;
+} aclpy_launch_desc;
+
+/* For the table that is installed now, copied; a later table comes without one. */
+int32_t aclpy_device_driver_install(const aclpy_device_driver *driver);
+/* A device that may be used by it, and the context to use it in. */
+int32_t aclpy_device_context(int32_t device, void *context);
+/* Inside a step's call: the queue behind the stream, as the driver knows it, and scratch memory that every step may
+ * use there until the stream ends. */
+void aclpy_launching_queue(void *queue, uintptr_t scratch, uint64_t scratch_bytes);
+/* Inside a step's call, for its device: what the call has done. 1 where the engine does it from now on. */
+int32_t aclpy_launching_step(const aclpy_launch_desc *desc);
+
 /* The program uses the device's queue behind the stream as well: from now on waiting for the stream waits for that
  * work, too. *id is the number that the table knows the stream by. */
 int32_t aclpy_stream_expose(aclpy_handle stream, int32_t *device, uint64_t *id);

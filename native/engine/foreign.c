@@ -10,12 +10,14 @@
 
 #include "aclpy_status.h"
 #include "context.h"
+#include "driver.h"
 #include "failure.h"
 #include "foreign_table.h"
 #include "park.h"
 #include "memory.h"
 
 atomic_int eng_foreign_devices;
+atomic_uint eng_foreign_era;
 struct aclpy_device_table eng_foreign_table; /* written before the count */
 
 static pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
@@ -40,6 +42,8 @@ int32_t aclpy_device_table_install(const aclpy_device_table *table) {
   }
   pthread_mutex_lock(&lock_);
   if (table != NULL) eng_foreign_table = *table;
+  eng_driver_forget();
+  atomic_fetch_add(&eng_foreign_era, 1);
   eng_foreign_forget_events(); /* they were made through the one before */
   atomic_store(&eng_foreign_devices, table == NULL ? 0 : table->devices);
   if (eng_settings.foreign) eng_settings.devices = eng_settings.physical_devices = table == NULL ? 1 : table->devices;
@@ -107,6 +111,8 @@ int32_t aclpy_fail_text(int32_t status, const char *function, const char *argume
 void eng_foreign_after_fork(void) {
   pthread_mutex_init(&lock_, NULL);
   atomic_store(&eng_foreign_devices, 0); /* the driver does not outlive a fork */
+  eng_driver_forget();
+  atomic_fetch_add(&eng_foreign_era, 1);
 }
 
 /* ---- memory ---- */

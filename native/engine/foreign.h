@@ -22,6 +22,7 @@ struct eng_stream;
 struct eng_task;
 
 extern atomic_int eng_foreign_devices; /* 0 while no table is installed */
+extern atomic_uint eng_foreign_era;    /* grows with every table: what was known through one before is void */
 
 /* Of a device that exists. */
 static inline bool eng_device_foreign(int32_t device) { return eng_settings.foreign || device >= ACLPY_FOREIGN_FIRST; }

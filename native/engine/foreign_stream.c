@@ -10,6 +10,7 @@
 
 #include "aclpy_status.h"
 #include "bench.h"
+#include "driver.h"
 #include "failure.h"
 #include "foreign_table.h"
 #include "marker.h"
@@ -176,16 +177,25 @@ bool eng_foreign_elapsed(const struct eng_marker *start, const struct eng_marker
   return eng_foreign_table.elapsed(start->device, from, to, ms) == ACLPY_ACL_SUCCESS;
 }
 
+static int32_t wait_(const struct eng_stream *stream, uint64_t event) {
+  if (eng_driver_serves(stream)) return eng_driver_wait(stream, event);
+  return eng_foreign_table.wait(eng_foreign_index(stream->device), stream->id, event);
+}
+
+static int32_t record_(const struct eng_stream *stream, uint64_t *event) {
+  if (*event != 0 && eng_driver_serves(stream)) return eng_driver_record(stream, *event);
+  return eng_foreign_table.record(eng_foreign_index(stream->device), stream->id, event);
+}
+
 static int32_t launch_mark_(struct eng_stream *stream, struct eng_task *task) {
   struct eng_marker *marker = task->u.mark.marker;
   int32_t device = eng_foreign_index(stream->device);
   if (task->kind == ENG_TASK_WAIT) {
     uint64_t event = atomic_load(&marker->device_event);
-    return event == 0 || eng_marker_reached(marker) ? ACLPY_ACL_SUCCESS
-                                                    : eng_foreign_table.wait(device, stream->id, event);
+    return event == 0 || eng_marker_reached(marker) ? ACLPY_ACL_SUCCESS : wait_(stream, event);
   }
   uint64_t event = take_event_(device);
-  int32_t status = eng_foreign_table.record(device, stream->id, &event);
+  int32_t status = record_(stream, &event);
   if (status == ACLPY_ACL_SUCCESS) {
     marker->device = device;
     atomic_store(&marker->device_event, event);
@@ -211,27 +221,40 @@ static int32_t with_stream_(struct eng_stream *stream, struct eng_task *task,
   return status;
 }
 
+/* A record tells the host, and what is queued behind it may be the host's. Everything else is nobody's business until
+ * somebody asks: the worker finds it at the end of its nap, and nobody pays for waking it. */
+static bool wakes_(struct eng_stream *stream, bool record) { /* under the lock */
+  bool urgent = record || atomic_load(&stream->backlog) != 0;
+  if (urgent) atomic_store(&stream->hurried, true);
+  if (stream->lent || !stream->worker_sleeping || (stream->napping && !urgent)) return false;
+  stream->worker_sleeping = false;
+  return true;
+}
+
 void eng_foreign_launch(struct eng_stream *stream, struct eng_task *task, uint64_t number) {
   int32_t status = task->kind == ENG_TASK_RUN ? with_stream_(stream, task, eng_task_run) : launch_mark_(stream, task);
   task->launch = status == ACLPY_ACL_SUCCESS ? ENG_LAUNCHED : ENG_LAUNCH_FAILED;
   if (status != ACLPY_ACL_SUCCESS) eng_stream_fail(stream, task, status);
   atomic_store(&stream->launched, number);
+  bool record = task->kind == ENG_TASK_RECORD; /* the task is the worker's once it is visible */
   pthread_mutex_lock(&stream->lock);
   stream->inline_busy = false;
   atomic_store_explicit(&stream->visible, stream->queued, memory_order_release);
-  bool wake = !stream->lent && stream->worker_sleeping;
-  if (!stream->lent) stream->worker_sleeping = false;
+  bool wake = wakes_(stream, record);
   pthread_mutex_unlock(&stream->lock);
   if (wake) eng_watch_or_wake(stream);
+}
+
+static int32_t synchronize_(const struct eng_stream *stream) {
+  if (eng_driver_serves(stream)) return eng_driver_synchronize(stream);
+  return eng_foreign_table.synchronize(eng_foreign_index(stream->device), stream->id);
 }
 
 int32_t eng_foreign_settle(struct eng_stream *stream) {
   static const char function[] = "aclrtSynchronizeStream";
   uint64_t target = atomic_load(&stream->launched);
   if (atomic_load(&eng_foreign_devices) == 0) return eng_fail_stopped(function);
-  int32_t status = eng_worker_enter_foreign()
-                       ? eng_foreign_table.synchronize(eng_foreign_index(stream->device), stream->id)
-                       : eng_fail_stopped(function);
+  int32_t status = eng_worker_enter_foreign() ? synchronize_(stream) : eng_fail_stopped(function);
   eng_worker_leave_foreign();
   atomic_store(&stream->synced, target);
   return status;
@@ -295,11 +318,13 @@ bool eng_foreign_replay(struct eng_stream *stream, uint64_t key, bool *record) {
   /* What the owner of a shared stream puts there meanwhile would be recorded, too. */
   *record = good && done == GRAPH_RECORD && !atomic_load(&stream->exposed) &&
             graph_(stream, key, ACLPY_GRAPH_BEGIN, &begun) == ACLPY_ACL_SUCCESS && begun == GRAPH_DONE;
+  stream->device_queue.recording = *record;
   return good && done == GRAPH_DONE;
 }
 
 bool eng_foreign_replayed(struct eng_stream *stream, uint64_t key, bool whole) {
   int32_t done;
+  stream->device_queue.recording = false;
   return graph_(stream, key, whole ? ACLPY_GRAPH_END : ACLPY_GRAPH_DROP, &done) == ACLPY_ACL_SUCCESS &&
          done == GRAPH_DONE;
 }

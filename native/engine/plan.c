@@ -11,6 +11,7 @@
 #include "chain.h"
 #include "failure.h"
 #include "fault.h"
+#include "launch.h"
 #include "operator.h"
 #include "park.h"
 #include "retired.h"
@@ -143,6 +144,7 @@ static bool copy_chains_(struct eng_plan *plan, const aclpy_plan_desc *desc) {
 static void free_parts_(struct eng_plan *plan) {
   for (int32_t i = 0; i < plan->n_chains; i++) eng_chain_free(&plan->chains[i]);
   free(plan->chains);
+  eng_launches_free(plan);
   free(plan->slots);
   free(plan->steps);
   free(plan->hazards);
@@ -165,7 +167,8 @@ static struct eng_plan *copy_plan_(const aclpy_plan_desc *desc) {
   plan->steps = copy_(desc->steps, desc->n_steps, sizeof(*desc->steps));
   plan->hazards = copy_(desc->hazards, desc->n_hazards, sizeof(*desc->hazards));
   if (plan->slots == NULL || plan->steps == NULL || plan->hazards == NULL || !copy_texts_(plan, desc) ||
-      !copy_params_(plan) || !copy_chains_(plan, desc) || !eng_retired_prepare(desc, &plan->retired)) {
+      !copy_params_(plan) || !copy_chains_(plan, desc) || !eng_retired_prepare(desc, &plan->retired) ||
+      !eng_launches_prepare(plan)) {
     free_parts_(plan);
     return NULL;
   }

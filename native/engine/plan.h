@@ -4,6 +4,7 @@
 #ifndef ACLPY_ENGINE_PLAN_H
 #define ACLPY_ENGINE_PLAN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -11,6 +12,7 @@
 #include "handle_table.h"
 
 struct eng_chain;
+struct eng_prepared;
 struct eng_stream;
 
 struct eng_plan {
@@ -28,8 +30,9 @@ struct eng_plan {
   aclpy_step_desc *steps;
   aclpy_hazard *hazards;
   struct eng_chain *chains;
-  char *texts;     /* the slots' names, then the refusal */
-  int64_t *params; /* of all steps */
+  struct eng_prepared *_Atomic *launches; /* of each step on each foreign device (launch.h); NULL elsewhere */
+  char *texts;                            /* the slots' names, then the refusal */
+  int64_t *params;                        /* of all steps */
   const char *refusal;
   aclpy_retired *retired; /* NULL where no step is a call */
 };

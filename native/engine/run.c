@@ -6,6 +6,7 @@
 #include "aclpy_status.h"
 #include "chain.h"
 #include "failure.h"
+#include "launch.h"
 #include "operator.h"
 #include "plan.h"
 #include "pool.h"
@@ -38,10 +39,24 @@ static int32_t run_kernel_(const struct eng_plan *plan, const aclpy_step_desc *s
   return ACLPY_ACL_SUCCESS;
 }
 
-static int32_t run_call_(const struct eng_plan *plan, const aclpy_step_desc *step, aclpy_kernel_args *args) {
-  aclpy_error_clear();
-  int32_t status = eng_worker_enter_foreign() ? step->call(step->call_token, args->addr)
-                                              : eng_fail_stopped(eng_operator_name(plan->op));
+static int32_t call_(const struct eng_plan *plan, const aclpy_step_desc *step, aclpy_kernel_args *args) {
+  const struct eng_step_place place = {.plan = plan, .step = step}, *outer = eng_self()->launching_step;
+  eng_self()->launching_step = &place;
+  int32_t status = step->call(step->call_token, args->addr);
+  eng_self()->launching_step = outer;
+  return status;
+}
+
+static int32_t run_call_(const struct eng_plan *plan, const aclpy_step_desc *step, struct eng_stream *stream,
+                         aclpy_kernel_args *args) {
+  int32_t status;
+  const struct eng_prepared *launch = eng_launch_find(plan, step, stream);
+  if (launch == NULL) aclpy_error_clear();
+  if (!eng_worker_enter_foreign()) {
+    status = eng_fail_stopped(eng_operator_name(plan->op));
+  } else {
+    status = launch != NULL ? eng_launch_run(launch, stream, args->addr) : call_(plan, step, args);
+  }
   eng_worker_leave_foreign();
   if (status != ACLPY_ACL_SUCCESS) eng_self()->error.token = step->call_token; /* Python finds its exception by it */
   return status;
@@ -55,7 +70,7 @@ static int32_t run_step_(const struct eng_plan *plan, const aclpy_step_desc *ste
     uintptr_t base = place->base == ACLPY_BASE_WORKSPACE ? workspace : address[place->base];
     args.addr[operand] = (unsigned char *)(base + (uintptr_t)place->byte_offset);
   }
-  return step->run != NULL ? run_kernel_(plan, step, stream, &args) : run_call_(plan, step, &args);
+  return step->run != NULL ? run_kernel_(plan, step, stream, &args) : run_call_(plan, step, stream, &args);
 }
 
 static int32_t run_chain_(const struct eng_plan *plan, const struct eng_chain *chain, struct eng_stream *stream,

@@ -47,6 +47,16 @@ enum eng_activity {
   ENG_EXITED
 };
 
+/* The queue of a foreign device behind a stream, as its driver knows it (driver.c). Whoever puts a task into it has the
+ * rest. */
+struct eng_device_queue {
+  atomic_uint era; /* of the table that it belongs to; 0: not known yet */
+  void *queue;
+  uintptr_t scratch;
+  uint64_t scratch_bytes;
+  bool recording; /* what is put there now is recorded: scratch memory is the recording's own */
+};
+
 struct eng_stream {
   struct eng_object head;
   aclpy_handle handle;
@@ -92,6 +102,8 @@ struct eng_stream {
   atomic_int backlog;        /* queued tasks that the device does not have */
   _Atomic uint64_t launched; /* number of the last task that it has */
   _Atomic uint64_t synced;   /* of the last one that it has done */
+  atomic_bool hurried;       /* somebody waits for what it has done (worker.c) */
+  struct eng_device_queue device_queue;
 
   /* The rarely used rest, under the lock unless noted. */
   struct eng_graph *graph;       /* a reference while GATE_CAPTURE or GATE_MODEL */
@@ -191,6 +203,10 @@ int32_t eng_worker_start(struct eng_stream *stream, const char *function); /* un
 /* Around foreign code inside a task. False: the engine shuts down, do not enter. */
 bool eng_worker_enter_foreign(void);
 void eng_worker_leave_foreign(void);
+/* Somebody needs to know what a foreign device has done: its stream's worker rests no longer. Any thread, no lock. */
+void eng_worker_hurry(struct eng_stream *stream);
+/* The same for every stream. */
+void eng_workers_hurry(void);
 /* Waits for the end of a worker that was told to end, unless it sees to itself. */
 void eng_worker_join(struct eng_stream *stream);
 /* At shutdown, once eng_stopping: drops what is queued behind foreign code, and waits for every worker that is not in

@@ -186,6 +186,7 @@ int32_t aclpy_stream_query(aclpy_handle ctx, aclpy_handle stream, int32_t *state
     status = eng_context_report_stopped(found->context);
   if (status == ACLPY_ACL_SUCCESS) *state = complete ? 0 : 1;
   if (!complete && eng_scheduling()) eng_schedule_asked();
+  if (!complete) eng_worker_hurry(found); /* who asks again shall hear */
   eng_release(&found->head);
   return status;
 }

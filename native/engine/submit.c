@@ -37,8 +37,9 @@ static int32_t put_(struct eng_stream *stream, const struct eng_task *task, cons
                         memory_order_release);
   if (!stream->inline_busy) {
     atomic_store_explicit(&stream->visible, stream->queued, memory_order_release);
+    if (stream->foreign) atomic_store(&stream->hurried, true); /* the host's to start, as soon as its turn comes */
     /* Its borrower looks for new tasks when it gives the queue back, the worker at the end of its nap. */
-    if (!stream->lent && !stream->napping) {
+    if (!stream->lent && (!stream->napping || stream->foreign)) {
       *wake = *wake || stream->worker_sleeping;
       stream->worker_sleeping = false;
     }

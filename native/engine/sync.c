@@ -75,7 +75,8 @@ static bool borrow_(struct eng_stream *stream) {
 static void give_back_(struct eng_stream *stream) {
   pthread_mutex_lock(&stream->lock);
   stream->lent = false;
-  bool wake = stream->worker_sleeping && (waiting_(stream) || stream->closing || eng_stopping());
+  bool left = waiting_(stream) && !(stream->foreign && stream->napping && !atomic_load(&stream->hurried));
+  bool wake = stream->worker_sleeping && (left || stream->closing || eng_stopping());
   if (wake) stream->worker_sleeping = false;
   pthread_mutex_unlock(&stream->lock);
   if (wake) eng_unpark(&stream->parker);
@@ -129,6 +130,7 @@ static bool drain_until_(struct eng_stream *stream, int64_t deadline_ns) {
    */
   if (target < atomic_load(&stream->next_target)) atomic_store(&stream->next_target, target);
   pthread_mutex_unlock(&stream->lock);
+  eng_worker_hurry(stream);
   while (!reached_(stream, target) && !eng_stopping()) {
     if (!eng_park_patiently(waiter.parker, deadline_ns)) break;
   }

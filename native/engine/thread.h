@@ -12,6 +12,7 @@
 #include "handle_table.h"
 #include "park.h"
 
+struct eng_step_place;
 struct eng_stream;
 struct eng_messages;
 struct eng_vendor_cache;
@@ -35,6 +36,7 @@ struct eng_thread {
   struct eng_context_slot primary_context;  /* SetDevice */
   struct eng_stream *worker_of;             /* the stream whose task this thread is running; NULL elsewhere */
   struct eng_stream *launching;             /* the foreign device's stream whose task is being put there */
+  const struct eng_step_place *launching_step;
   struct eng_messages *messages;
   struct eng_vendor_cache *vendor_cache;
   struct eng_scratch scratch;
@@ -46,7 +48,7 @@ struct eng_thread {
   int32_t message_code;         /* of its next message; 0: by status */
   int32_t runtime_error;        /* aclrtGetLastError */
   int32_t runtime_error_before; /* the one that it replaced: a failed task takes its own back (error.c) */
-  int32_t (*pulse)(void *arg);     /* asked now and then while this thread waits; NULL: nobody is */
+  int32_t (*pulse)(void *arg);  /* asked now and then while this thread waits; NULL: nobody is */
   void *pulse_arg;
   bool pulsed; /* it has ended a wait */
   bool serves; /* it has subscribed to callbacks, or asked for them */

@@ -17,7 +17,7 @@
 #include "settings.h"
 #include "stream.h"
 
-enum { IN_VAIN = 3, NAPS = 20, NAP_NS = 50000 };
+enum { IN_VAIN = 3, NAPS = 20, NAP_NS = 50000, FOREIGN_NAP_NS = 500000 };
 
 /* Guards the list of workers and announces their ends. Taken after a stream's lock, never before one. */
 static pthread_mutex_t list_lock_ = PTHREAD_MUTEX_INITIALIZER;
@@ -80,52 +80,83 @@ static bool at_end_(const struct eng_stream *stream) {
   return eng_stopping() || (stream->closing && !stream->inline_busy && stream->queued == taken_(stream));
 }
 
-/* Under the lock, which is given up meanwhile. To wake a sleeping thread can cost the host 20 us. Where synchronisers
- * have taken all tasks lately, the worker naps: nobody wakes it, and a task that nobody waits for begins when the NAP
- * is over. After NAPS in which nothing ran it sleeps until it is woken. With more than one thread the pool watches
- * instead (watch.h), and naps would disturb it. */
-static void sleep_(struct eng_stream *stream, int *naps, uint64_t *known) {
-  bool nap = stream->in_vain >= IN_VAIN && *naps < NAPS && !stream->foreign && aclpy_thread_count() == 1;
+/* Under the lock. */
+static bool waiting_(const struct eng_stream *stream) {
+  return atomic_load_explicit(&stream->visible, memory_order_relaxed) != taken_(stream);
+}
+
+void eng_worker_hurry(struct eng_stream *stream) {
+  if (!stream->foreign) return;
+  atomic_store(&stream->hurried, true);
+  eng_unpark(&stream->parker);
+}
+
+/* Under the lock: whether the worker has something to do at once. What a foreign device does needs nobody to look on:
+ * the worker first rests for a nap, then lets go of all that has been done meanwhile by one wait; unless somebody waits
+ * for that. */
+static bool due_(const struct eng_stream *stream, bool rested) {
+  if (!waiting_(stream)) return false;
+  return !stream->foreign || rested || stream->closing || eng_stopping() || atomic_load(&stream->hurried) ||
+         atomic_load(&stream->next_target) != UINT64_MAX;
+}
+
+/* To wake a sleeping thread can cost the host 20 us. Where synchronisers have taken all tasks lately, the worker naps:
+ * nobody wakes it, and a task that nobody waits for begins when the NAP is over. After NAPS in which nothing ran it
+ * sleeps until it is woken. With more than one thread the pool watches instead (watch.h), and naps would disturb it. */
+static bool naps_(const struct eng_stream *stream, int naps) {
+  if (stream->foreign) return naps < NAPS || (waiting_(stream) && !stream->lent);
+  return stream->in_vain >= IN_VAIN && naps < NAPS && aclpy_thread_count() == 1;
+}
+
+/* Under the lock, which is given up meanwhile. True: for a whole nap. */
+static bool sleep_(struct eng_stream *stream, int *naps, uint64_t *known) {
+  bool nap = naps_(stream, *naps);
+  int64_t span_ns = stream->foreign ? FOREIGN_NAP_NS : NAP_NS;
   stream->worker_sleeping = true;
   stream->napping = nap;
   pthread_mutex_unlock(&stream->lock);
-  bool woken = eng_park_until(&stream->parker, nap ? eng_clock_ns() + NAP_NS : ENG_NEVER);
+  bool woken = eng_park_until(&stream->parker, nap ? eng_clock_ns() + span_ns : ENG_NEVER);
   pthread_mutex_lock(&stream->lock);
   stream->worker_sleeping = stream->napping = false;
   if (woken && stream->in_vain < IN_VAIN) stream->in_vain++;
   *naps = taken_(stream) == *known ? *naps + nap : 0;
   *known = taken_(stream);
+  return nap && !woken;
 }
 
 /* True when there is something to run, and the queue is the worker's; false when the worker has to end. Sleeps in
  * between, also while the queue is lent. */
 static bool await_work_(struct eng_stream *stream) {
-  for (int round = eng_spin_rounds(); round > 0; round--) {
+  for (int round = stream->foreign ? 0 : eng_spin_rounds(); round > 0; round--) {
     if (atomic_load_explicit(&stream->visible, memory_order_acquire) != taken_(stream)) break;
     eng_spin_pause();
   }
-  bool work = true;
+  bool work = true, rested = false;
   int naps = 0;
   pthread_mutex_lock(&stream->lock);
   uint64_t known = taken_(stream);
-  while (stream->lent || atomic_load_explicit(&stream->visible, memory_order_relaxed) == taken_(stream)) {
-    if (!stream->lent) {
+  while (stream->lent || !due_(stream, rested)) {
+    if (!stream->lent && !waiting_(stream)) {
       if (at_end_(stream)) {
         work = false;
         break;
       }
       if (stream->queued == taken_(stream)) eng_queue_rewind(&stream->queue);
     }
-    sleep_(stream, &naps, &known);
+    rested = sleep_(stream, &naps, &known);
   }
   if (work) stream->in_vain = 0;
+  if (work) atomic_store(&stream->hurried, false);
   stream->worker_running = work;
   pthread_mutex_unlock(&stream->lock);
   return work;
 }
 
+/* Of a foreign device's stream what there is by now: what comes meanwhile may rest again. */
 static void run_all_(struct eng_stream *stream) {
-  while (!eng_stopping() && atomic_load_explicit(&stream->visible, memory_order_acquire) != taken_(stream)) {
+  uint64_t end = stream->foreign ? atomic_load_explicit(&stream->visible, memory_order_acquire) : UINT64_MAX;
+  while (!eng_stopping() && taken_(stream) < end &&
+         atomic_load_explicit(&stream->visible, memory_order_acquire) != taken_(stream)) {
     eng_stream_run_next(stream);
   }
   pthread_mutex_lock(&stream->lock);
@@ -251,6 +282,12 @@ int64_t eng_workers_pending(void) {
   }
   pthread_mutex_unlock(&list_lock_);
   return pending;
+}
+
+void eng_workers_hurry(void) {
+  pthread_mutex_lock(&list_lock_);
+  for (struct eng_stream *stream = list_; stream != NULL; stream = stream->worker_next) eng_worker_hurry(stream);
+  pthread_mutex_unlock(&list_lock_);
 }
 
 void eng_workers_before_fork(void) { pthread_mutex_lock(&list_lock_); }

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from aclnn_native import ffi, lib
-from aclnn_runtime import cuda_graphs
+from aclnn_runtime import cuda_driver, cuda_graphs
 from aclnn_runtime.cuda_errors import tell, told
 from aclnn_runtime.cuda_queues import AT_ONCE, OnDevice, queue_of, take
 from aclnn_runtime.errors import AclError
@@ -110,6 +110,21 @@ def count_devices() -> int:
         return 0
 
 
+def _install(count: int) -> int:
+    table = ffi.new("aclpy_device_table *")
+    table.devices = count
+    for device in range(count):
+        # Asking for what is free would make a context on every GPU, also on one in others' use.
+        facts = find_cupy().cuda.runtime.getDeviceProperties(device)
+        table.memory_bytes[device] = int(facts["totalGlobalMem"])
+    for name in _TABLE:
+        setattr(table, name, getattr(lib, f"aclpy_py_device_{name}"))
+    status = int(lib.aclpy_device_table_install(table))
+    if status == 0:
+        cuda_driver.install()
+    return status
+
+
 def load() -> int:
     """Install the table for the devices that CuPy finds.
 
@@ -119,16 +134,7 @@ def load() -> int:
         0, or the status whose text the native library has now.
     """
     try:
-        count = _count(find_cupy())
-        table = ffi.new("aclpy_device_table *")
-        table.devices = count
-        for device in range(count):
-            # Asking for what is free would make a context on every GPU, also on one in others' use.
-            facts = find_cupy().cuda.runtime.getDeviceProperties(device)
-            table.memory_bytes[device] = int(facts["totalGlobalMem"])
-        for name in _TABLE:
-            setattr(table, name, getattr(lib, f"aclpy_py_device_{name}"))
-        return int(lib.aclpy_device_table_install(table))
+        return _install(_count(find_cupy()))
     except UnusableError as error:
         texts = ("Device", "", error.expected, error.hint or "", error.got)
         lib.aclpy_fail_text(error.status, *[text.encode("utf-8", "replace") for text in texts])

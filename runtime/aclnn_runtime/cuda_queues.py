@@ -110,6 +110,11 @@ class Queue:
             self._scratch_bytes = size
         return self._pieces[-1]
 
+    @property
+    def own_scratch(self) -> tuple[int, int]:
+        """Address and bytes of the piece that serves all steps; no recording's."""
+        return (self._pieces[-1], self._scratch_bytes) if self._pieces else (0, 0)
+
     def close(self) -> None:
         """Give back the stream, if it is ours, and its scratch memory."""
         owner, self._owner = self._owner, None

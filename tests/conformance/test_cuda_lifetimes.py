@@ -105,7 +105,7 @@ def test_a_tensor_that_moves_to_the_gpu_is_planned_for_it(gpu, device, queue):
 def test_a_launch_that_fails_shows_at_synchronise(cupy, gpu, queue):
     cupy.cuda.runtime.fail_next["launchKernel"] = 719
     run_softmax(gpu, queue, VALUES)
-    with pytest.raises(acl.AclError, match="cudaErrorLaunchFailure") as caught:
+    with pytest.raises(acl.AclError, match="CUDA_ERROR_LAUNCH_FAILED") as caught:
         queue.synchronize()
     assert caught.value.status == 507015
     _, out = run_softmax(gpu, queue, VALUES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``cupy.cuda.driver``: launches."""
+"""``cupy.cuda.driver``: launches, and contexts by number."""
 
 from __future__ import annotations
 
@@ -13,10 +13,31 @@ from cupy.cuda import runtime
 _one = threading.Lock()  # the twin's fibers are global
 
 
+_NAMES = {
+    1: "CUDA_ERROR_INVALID_VALUE", 2: "CUDA_ERROR_OUT_OF_MEMORY", 201: "CUDA_ERROR_INVALID_CONTEXT",
+    400: "CUDA_ERROR_INVALID_HANDLE", 700: "CUDA_ERROR_ILLEGAL_ADDRESS",
+    719: "CUDA_ERROR_LAUNCH_FAILED",
+}  # fmt: skip
+
+
 class CUDADriverError(RuntimeError):
     def __init__(self, status):
         self.status = status
-        super().__init__(f"CUDA_ERROR_INVALID_CONTEXT ({status})")
+        super().__init__(f"{_NAMES.get(status, status)}: made by the test")
+
+
+_CONTEXTS = 0x7000_0000  # that of the first device
+
+
+def ctxGetCurrent():
+    device = getattr(runtime._current, "context", None)
+    return 0 if device is None else _CONTEXTS + device
+
+
+def ctxSetCurrent(ctx):
+    """The runtime's current device is the context's; without one it is the first."""
+    runtime._current.context = ctx - _CONTEXTS if ctx else None
+    runtime._current.device = ctx - _CONTEXTS if ctx else 0
 
 
 def launchKernel(
@@ -27,7 +48,10 @@ def launchKernel(
     name, device = _module.kernels[f]
     if getattr(runtime._current, "context", None) != device:
         raise CUDADriverError(201)
-    runtime._called("launchKernel", name, grid_dim_x, block_dim_x, stream)
+    try:
+        runtime._called("launchKernel", name, grid_dim_x, block_dim_x, stream)
+    except runtime.CUDARuntimeError as error:
+        raise CUDADriverError(error.status) from None
     assert (grid_dim_y, grid_dim_z, block_dim_y, block_dim_z, shared_mem_bytes) == (1, 1, 1, 1, 0)
     place = ctypes.cast(kernel_params, ctypes.POINTER(ctypes.c_void_p))[0]
     words = list((ctypes.c_int64 * _module.words_of(name)).from_address(place))
