@@ -37,7 +37,7 @@ class Bench:
         self.device, self.quick = device, quick
         self.stream = device.create_stream()
         pointer = self.stream.__cuda_stream__()[1]
-        self.queue = self.cupy.cuda.ExternalStream(pointer)
+        self.queue = self.cupy.cuda.Stream.from_external(self.stream)
         self.torch = TorchGpu()
         if not self.torch.missing:
             self.torch.use_stream(pointer)

@@ -8,7 +8,7 @@ for one dtype.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aclnn_native import lib
 from aclnn_py.backends.cuda_fused import FUSED
@@ -49,11 +49,65 @@ _CAST_TARGETS: Final = frozenset(
 _ANY_TYPE: Final = ("copy_strided.cu", "post_ops.cu", "softmax_fused.cu")
 _VECTOR: Final = 16  # bytes a thread moves at once
 _SQUARE: Final = 32  # elements of an edge that a transposing copy takes at once
-_MOST_THREADS: Final = 1024
 _MOST_RANK: Final = 25
-#: Units of a thread: what the sources call UNITS, per kernel that holds rows in registers.
-_WARP_UNITS: Final = {False: (1, 2, 4, 8), True: (1, 2, 4)}
-_BLOCK_UNITS: Final = {False: 4, True: 2}
+
+
+class _Held(NamedTuple):
+    """A kernel of a block for rows that it holds in registers."""
+
+    name: str
+    units: int  # of a thread: what the sources call UNITS
+    fewest: int  # threads
+    most: int
+
+
+#: Units of a thread of the kernels of a warp for a row; by whether it is backward, and whether
+#: elements have two bytes.
+_WARP_UNITS: Final = {
+    (False, False): (1, 2, 4, 8),
+    (False, True): (1, 2, 4),
+    (True, False): (1, 2, 4),
+    (True, True): (1, 2, 4),
+}
+#: Kernels of a block, shortest rows first; few threads with much each leave others something to do
+#: while these wait for each other. Longer rows go to the last one, which keeps a part of them.
+_HELD: Final = {
+    (False, False): (_Held("block4", 4, 128, 256), _Held("block8", 8, 128, 512)),
+    (False, True): (
+        _Held("block4", 4, 64, 256),
+        _Held("kept256", 8, 256, 256),
+        _Held("kept384", 8, 384, 384),
+    ),
+    (True, False): (
+        _Held("block2", 2, 128, 128),
+        _Held("block128", 4, 128, 128),
+        _Held("block256", 4, 256, 256),
+        _Held("block512", 4, 512, 512),
+    ),
+    (True, True): (
+        _Held("block2", 2, 128, 128),
+        _Held("block128", 4, 128, 128),
+        _Held("block256", 4, 256, 256),
+        _Held("block512", 4, 512, 512),
+    ),
+}
+_LONGEST: Final = {
+    (False, False): 1024,
+    (False, True): 512,
+    (True, False): 1024,
+    (True, True): 1024,
+}
+#: Strips: units of columns beside each other, least rows, least threads of a block, their types,
+#: and rows that a thread holds, by whether it is backward and bytes of an element.
+_STRIP: Final = 4
+_STRIP_LEAST: Final = 16
+_STRIP_THREADS: Final = 64
+_STRIP_TYPES: Final = ("f32", "f16", "bf16")
+_STRIP_ROWS: Final = {(False, 2): 4, (False, 4): 8, (True, 2): 2, (True, 4): 4}
+#: Of a block for the longest strips.
+_STREAM_THREADS: Final = 1024
+#: Rows of more elements are divided, however many there are: places in a row are 32-bit integers.
+_MOST_WHOLE: Final = 1 << 30
 #: A row is divided where there are fewer rows than processors, in at most so many chunks.
 _MOST_CHUNKS: Final = 4096
 _CHUNK_BYTES: Final = 1 << 16
@@ -167,25 +221,37 @@ def _softmax(kernel: str, dtype: str, params: tuple[int, ...], processors: int) 
     if 0 in params:
         return Launches(source, dtype, (), (outer, n, inner, n, 1))
     rows = outer * inner
-    blocks_wanted = 2 * processors
-    work = outer if inner == 1 else ceil_div(rows, _columns(dtype))
+    way = _way(dtype, n, inner)
+    work = ceil_div(rows, _columns(way, dtype))
     room = _chunk(dtype, inner)
-    if work < blocks_wanted and n >= 2 * room:
+    if n > _MOST_WHOLE or (work < 2 * processors and n >= 2 * room):
         chunk = max(room, ceil_div(ceil_div(n, _MOST_CHUNKS), room) * room)
         chunks = ceil_div(n, chunk)
-        prefix = "" if inner == 1 else "tile_"
         scratch = 16 * rows * (chunks + 1)
-        steps = _chunked(kernel, prefix, work * chunks, rows)
+        steps = _chunked(kernel, f"{way}_" if way else "", work * chunks, rows)
         named = tuple(Launch(f"{s.function}_{dtype}", s.blocks, s.threads) for s in steps)
         return Launches(source, dtype, named, (outer, n, inner, chunk, chunks), scratch)
-    one = _rows(kernel, dtype, outer, n) if inner == 1 else _tile(kernel, n, work)
+    if way == "strip":
+        one = _strip(kernel, dtype, n, work)
+    else:
+        one = _tile(kernel, n, work) if way else _rows(kernel, dtype, outer, n)
     named = (Launch(f"{one.function}_{dtype}", one.blocks, one.threads),)
     return Launches(source, dtype, named, (outer, n, inner, n, 1))
 
 
-def _columns(dtype: str) -> int:
-    """Columns of a tile: a lane takes two where they have two bytes each."""
-    return LANES * (2 if ITEMSIZES[dtype] == 2 else 1)
+def _way(dtype: str, n: int, inner: int) -> str:
+    """How kernels go over the problem: by rows (""), or columns in strips or in tiles."""
+    if inner == 1:
+        return ""
+    whole = dtype in _STRIP_TYPES and inner * ITEMSIZES[dtype] % _VECTOR == 0
+    return "strip" if whole and n >= _STRIP_LEAST else "tile"
+
+
+def _columns(way: str, dtype: str) -> int:
+    """Columns of a block: of a strip some units; in a tile a lane takes two if of two bytes."""
+    if way == "strip":
+        return _STRIP * _VECTOR // ITEMSIZES[dtype]
+    return LANES * (2 if ITEMSIZES[dtype] == 2 else 1) if way else 1
 
 
 def _chunk(dtype: str, inner: int) -> int:
@@ -208,14 +274,26 @@ def _chunked(kernel: str, prefix: str, items: int, rows: int) -> tuple[Launch, .
 def _rows(kernel: str, dtype: str, outer: int, n: int) -> Launch:
     backward = kernel.endswith("_backward")
     unit = _VECTOR // ITEMSIZES[dtype]
-    for units in _WARP_UNITS[backward]:
-        if n <= LANES * units * unit:
+    # A row that ends inside of a unit may begin inside of one.
+    room = n if n % unit == 0 else n + unit - 1
+    for units in _WARP_UNITS[backward, unit == 8]:
+        if room <= LANES * units * unit:
             return Launch(f"{kernel}_warp{units}", blocks_of(ceil_div(outer, 4)), 128)
-    each = _BLOCK_UNITS[backward] * unit
-    threads = max(128, ceil_div(ceil_div(n, each), LANES) * LANES)
-    if threads <= _MOST_THREADS:
-        return Launch(f"{kernel}_block", blocks_of(outer), threads)
-    return Launch(f"{kernel}_stream", blocks_of(outer), _MOST_THREADS)
+    for held in _HELD[backward, unit == 8]:
+        threads = ceil_div(ceil_div(room, held.units * unit), LANES) * LANES
+        if threads <= held.most:
+            threads = max(held.fewest, threads)
+            return Launch(f"{kernel}_{held.name}", blocks_of(outer), threads)
+    threads = _LONGEST[backward, unit == 8]
+    return Launch(f"{kernel}_kept{threads}", blocks_of(outer), threads)
+
+
+def _strip(kernel: str, dtype: str, n: int, strips: int) -> Launch:
+    held = _STRIP_ROWS[kernel.endswith("_backward"), ITEMSIZES[dtype]]
+    threads = max(_STRIP_THREADS, ceil_div(ceil_div(n, held) * _STRIP, LANES) * LANES)
+    if threads <= _STREAM_THREADS:
+        return Launch(f"{kernel}_strip", blocks_of(strips), threads)
+    return Launch(f"{kernel}_strip_stream", blocks_of(strips), _STREAM_THREADS)
 
 
 def _tile(kernel: str, n: int, tiles: int) -> Launch:

@@ -21,7 +21,7 @@ __device__ inline void backward_tile_scan(const Problem &a, const Tile<D> &t, i6
     load_columns<D>(p.g, t, i * a.inner, true, (Real)0, g);
     load_columns<D>(p.y, t, i * a.inner, !logarithm, (Real)0, y);
 #pragma unroll
-    for (int c = 0; c < N; ++c) add_term(s[c], g[c], y[c], logarithm);
+    for (int c = 0; c < N; ++c) add_term<D>(s[c], g[c], y[c], logarithm);
   }
   __syncthreads(); /* the block may still read what an earlier tile left */
 #pragma unroll
@@ -45,7 +45,7 @@ __device__ inline void backward_tile_write(const Problem &a, const Tile<D> &t, i
     load_columns<D>(p.g, t, i * a.inner, true, (Real)0, g);
     load_columns<D>(p.y, t, i * a.inner, true, (Real)0, y);
 #pragma unroll
-    for (int c = 0; c < N; ++c) g[c] = Total<Real>(sum[c]).result(g[c], y[c], logarithm);
+    for (int c = 0; c < N; ++c) g[c] = Total<Real>(sum[c]).template result<D>(g[c], y[c], logarithm);
     store_columns<D>(p.out, t, i * a.inner, g);
   }
 }

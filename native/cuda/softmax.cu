@@ -3,23 +3,55 @@
  * aclnn_py/backends/cuda_kernels.py.
  */
 #include "softmax.h"
+#include "softmax_strips.h"
 #include "softmax_tiles.h"
+
+/* Whether elements have two bytes; whether there are strips of them. */
+#define HALF_f32 0
+#define HALF_f64 0
+#define HALF_f16 1
+#define HALF_bf16 1
+#define STRIPS_f32 1
+#define STRIPS_f64 0
+#define STRIPS_f16 1
+#define STRIPS_bf16 1
+#define SIZE_ sizeof(ACLPY_T::Stored)
 
 #define BOTH_(kernel, threads, blocks, call, ...)                                                       \
   ACLPY_GLOBAL(ACLPY_NAME(softmax_##kernel), Problem, threads, blocks) { call<__VA_ARGS__, false>(a); } \
   ACLPY_GLOBAL(ACLPY_NAME(log_softmax_##kernel), Problem, threads, blocks) { call<__VA_ARGS__, true>(a); }
 BOTH_(warp1, 128, 0, softmax_warp, ACLPY_T, 1)
 BOTH_(warp2, 128, 0, softmax_warp, ACLPY_T, 2)
-BOTH_(warp4, 128, 6, softmax_warp, ACLPY_T, 4)
-BOTH_(warp8, 128, 0, softmax_warp, ACLPY_T, 8)
-BOTH_(block, 1024, 1, softmax_block, ACLPY_T, 4)
-BOTH_(stream, 1024, 1, softmax_stream, ACLPY_T)
+BOTH_(warp4, 128, ACLPY_CARD >= 100 ? 5 : 6, softmax_warp, ACLPY_T, 4)
+BOTH_(block4, 512, 2, softmax_block, ACLPY_T, 4)
+#if ACLPY_JOIN(HALF, ACLPY_T)
+BOTH_(kept256, 256, ACLPY_CARD < 80 ? 2 : 4, softmax_kept, ACLPY_T, 256, 8, 0)
+BOTH_(kept384, 384, ACLPY_CARD < 80 ? 1 : 2, softmax_kept, ACLPY_T, 384, 8, 0)
+BOTH_(kept512, 512, 2, softmax_kept, ACLPY_T, 512, (ACLPY_CARD < 80 ? 5 : ACLPY_CARD < 86 ? 7 : 8), 2)
+#else
+BOTH_(warp8, 128, ACLPY_CARD >= 100 ? 4 : 6, softmax_warp, ACLPY_T, 8)
+BOTH_(block8, 512, SIZE_ == 8 && ACLPY_CARD >= 100 ? 1 : 2, softmax_block, ACLPY_T, 8)
+BOTH_(kept1024, 1024, 1, softmax_kept, ACLPY_T, 1024,
+      (SIZE_ == 4 && ACLPY_CARD == 90 ? 10
+       : ACLPY_CARD < 80              ? 6
+                                      : 7),
+      2)
+#endif
 BOTH_(combine, 256, 3, softmax_combine, ACLPY_T)
-BOTH_(chunks, 512, 0, softmax_chunks, ACLPY_T)
+BOTH_(chunks, 512, 2, softmax_chunks, ACLPY_T)
+#if ACLPY_JOIN(STRIPS, ACLPY_T)
+BOTH_(strip, 1024, 1, softmax_strip, ACLPY_T, (SIZE_ == 4 ? 8 : 4))
+BOTH_(strip_stream, 1024, 1, softmax_strip_stream, ACLPY_T)
+BOTH_(strip_chunks, 512, 2, softmax_strip_chunks, ACLPY_T)
+#endif
 BOTH_(tile, 512, 2, softmax_tile, ACLPY_T)
 BOTH_(tile_chunks, 512, 0, softmax_tile_chunks, ACLPY_T)
 #undef BOTH_
+#undef SIZE_
 
 /* Maximum and sum are those of both. */
 ACLPY_GLOBAL(ACLPY_NAME(softmax_partial), Problem, 512, 2) { softmax_partial<ACLPY_T>(a); }
 ACLPY_GLOBAL(ACLPY_NAME(softmax_tile_partial), Problem, 512) { softmax_tile_partial<ACLPY_T>(a); }
+#if ACLPY_JOIN(STRIPS, ACLPY_T)
+ACLPY_GLOBAL(ACLPY_NAME(softmax_strip_partial), Problem, 512, 2) { softmax_strip_partial<ACLPY_T>(a); }
+#endif

@@ -33,7 +33,7 @@ __device__ inline float fused_factor(const Fused &a, double sum) {
   if (a.flags & ACLPY_FUSED_LOG) return factor_of(sum, true, 0.0f);
   return (a.flags & ACLPY_FUSED_ZERO_ROWS) && sum == 0.0 ? 0.0f : (float)(1.0 / sum);
 }
-__device__ inline Normal normal_of(const Fused &a, const Seen<float> &seen) {
+__device__ inline Normal normal_of(const Fused &a, const Seen<f32> &seen) {
   return {shift_of(a, seen.max), fused_factor(a, seen.sum)};
 }
 /* The exponential, for the logarithm the difference from the maximum. */
@@ -112,9 +112,9 @@ __device__ inline void fused_block(const Fused &a) {
 
 /* What the block's threads have seen of `n` elements, together. A row of only -inf has the sum of its parts: 0, or
  * NaN. */
-__device__ inline Seen<float> fused_scan(i64 type, const u8 *x, i64 n) {
+__device__ inline Seen<f32> fused_scan(i64 type, const u8 *x, i64 n) {
   const int lead = quad_lead(x, bytes_of_type(type), n, n + ACLPY_QUAD);
-  Seen<float> seen;
+  Seen<f32> seen;
   for (i64 i = (i64)threadIdx.x * ACLPY_QUAD - lead; i < n; i += (i64)blockDim.x * ACLPY_QUAD) {
     float v[ACLPY_QUAD];
     load_quad(type, x, quad_of(i, n), -ACLPY_INFINITY, v);
@@ -155,7 +155,7 @@ __device__ inline Row chunk_at(const Fused &a, i64 item) {
 __device__ inline void fused_partial(const Fused &a) {
   for (i64 item = blockIdx.x; item < a.p.outer * a.p.chunks; item += gridDim.x) {
     const Row row = chunk_at(a, item);
-    const Seen<float> seen = fused_scan(a.post.source, row.x, row.n);
+    const Seen<f32> seen = fused_scan(a.post.source, row.x, row.n);
     if (threadIdx.x != 0) continue;
     chunk_values(a.p, 0)[item] = (double)seen.max;
     chunk_values(a.p, 1)[item] = seen.sum;
@@ -170,14 +170,14 @@ __device__ inline void fused_chunks(const Fused &a) {
 }
 
 /* All chunks of a row, together; of columns, too. */
-__device__ inline Seen<float> combined(const Problem &p, i64 row) {
+__device__ inline Seen<f32> combined(const Problem &p, i64 row) {
   const double *max = chunk_values(p, 0) + row * p.chunks, *sum = chunk_values(p, 1) + row * p.chunks;
   double top = -(double)ACLPY_INFINITY, own = 0;
   for (i64 c = threadIdx.x; c < p.chunks; c += blockDim.x) top = larger(top, max[c]);
   top = block_max(top);
   const bool nothing = top == -(double)ACLPY_INFINITY;
   for (i64 c = threadIdx.x; c < p.chunks; c += blockDim.x) own += nothing ? sum[c] : rescaled(sum[c], max[c], top);
-  Seen<float> seen;
+  Seen<f32> seen;
   seen.max = (float)top;
   seen.sum = block_sum(own);
   return seen;

@@ -10,8 +10,7 @@ enum { ACLPY_TILE_STEPS = 8 };
 
 /* Elements [first, last) of the tile's columns. */
 template <class D>
-__device__ inline void tile_scan(const Problem &a, const Tile<D> &t, i64 first, i64 last,
-                                 Seen<typename D::Real> *seen) {
+__device__ inline void tile_scan(const Problem &a, const Tile<D> &t, i64 first, i64 last, Seen<D> *seen) {
   using Real = typename D::Real;
   constexpr int N = Columns<D>::N, STEPS = ACLPY_TILE_STEPS / N;
   const auto *x = (const typename D::Stored *)a.first;
@@ -32,7 +31,7 @@ __device__ inline void tile_scan(const Problem &a, const Tile<D> &t, i64 first, 
 
 /* The parts of each column, together. A column of only -inf has the sum of its parts: 0, or NaN. */
 template <class D>
-__device__ inline void tile_join(const Tile<D> &t, Seen<typename D::Real> *seen) {
+__device__ inline void tile_join(const Tile<D> &t, Seen<D> *seen) {
   constexpr int N = Columns<D>::N;
   __shared__ double max[ACLPY_TILE_PARTS][Columns<D>::TILE], sum[ACLPY_TILE_PARTS][Columns<D>::TILE];
   const int lane = (int)(threadIdx.x % ACLPY_LANES);
@@ -65,7 +64,7 @@ __device__ inline void tile_write(const Problem &a, const Tile<D> &t, i64 first,
     Real v[N];
     load_columns<D>((const typename D::Stored *)a.first, t, i * a.inner, true, (Real)0, v);
 #pragma unroll
-    for (int c = 0; c < N; ++c) v[c] = result_of(v[c], max[c], factor[c], logarithm);
+    for (int c = 0; c < N; ++c) v[c] = result_of<D>(v[c], max[c], factor[c], logarithm);
     store_columns<D>((typename D::Stored *)a.out, t, i * a.inner, v);
   }
 }
@@ -76,7 +75,7 @@ __device__ inline void softmax_tile(const Problem &a) {
   constexpr int N = Columns<D>::N;
   for (i64 tile = blockIdx.x; tile < tiles_of<D>(a); tile += gridDim.x) {
     const Tile<D> t = tile_of<D>(a, tile);
-    Seen<Real> seen[N];
+    Seen<D> seen[N];
     tile_scan<D>(a, t, 0, a.n, seen);
     tile_join<D>(t, seen);
     Real max[N], factor[N];
@@ -95,7 +94,7 @@ __device__ inline void softmax_tile_partial(const Problem &a) {
   for (i64 item = blockIdx.x; item < tiles_of<D>(a) * a.chunks; item += gridDim.x) {
     const Tile<D> t = tile_of<D>(a, item / a.chunks);
     const i64 chunk = item % a.chunks, first = chunk * a.chunk;
-    Seen<typename D::Real> seen[N];
+    Seen<D> seen[N];
     tile_scan<D>(a, t, first, smaller(a.n, first + a.chunk), seen);
     tile_join<D>(t, seen);
 #pragma unroll

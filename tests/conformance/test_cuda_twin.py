@@ -34,13 +34,15 @@ ROWS = [
     (5, 1, 1, 1), (3, 31, 1, 1), (4, 32, 1, 1), (5, 33, 1, 1), (3, 127, 1, 1), (9, 128, 1, 1),
     (2, 129, 1, 1), (2, 257, 1, 1), (3, 512, 1, 1), (3, 1000, 1, 1), (3, 1024, 1, 1),
     (2, 1025, 1, 1), (2, 2048, 1, 1), (2, 4099, 1, 1), (1, 16384, 1, 1), (1, 33001, 1, 1),
+    (2, 8192, 1, 1), (2, 8195, 1, 1), (2, 20483, 1, 1), (1, 40961, 1, 1), (1, 66001, 1, 1),
 ]  # fmt: skip
 DIVIDED = [(1, 70001, 1, 132), (2, 65536, 1, 132)]
 TILES = [
     (3, 5, 7, 1), (2, 100, 33, 1), (1, 9, 64, 1), (40, 3, 2, 1), (1, 700, 31, 1), (1, 300, 1026, 1),
 ]  # fmt: skip
+STRIPS = [(3, 16, 8, 1), (2, 100, 24, 1), (1, 700, 72, 1), (2, 1025, 16, 1), (1, 2600, 40, 1)]
 DIVIDED_TILES = [(1, 2500, 3, 132), (1, 2049, 40, 132)]
-PROBLEMS = ROWS + DIVIDED + TILES + DIVIDED_TILES
+PROBLEMS = ROWS + DIVIDED + TILES + STRIPS + DIVIDED_TILES
 OFFSETS = [(0, 0, 0), (1, 3, 2), (0, 1, 0)]
 
 
@@ -77,7 +79,7 @@ def test_numbers(twin, operator, params):
         assert oracle.worst(operator, got, oracle.answer(operator, arrays, 1)) <= 1, dtype
 
 
-@pytest.mark.parametrize("params", [ROWS[9], ROWS[12], DIVIDED[0], TILES[1]], ids=str)
+@pytest.mark.parametrize("params", [ROWS[9], ROWS[12], DIVIDED[0], TILES[1], STRIPS[2]], ids=str)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_where_operands_lie_and_threads_run_does_not_show(twin, operator, params):
     """Sums have precision to spare, so alignment keeps the bits; a missing barrier would not."""
@@ -88,7 +90,10 @@ def test_where_operands_lie_and_threads_run_does_not_show(twin, operator, params
     assert oracle.same_bits(run(twin, operator, "f32", params, arrays, backwards=True), first)
 
 
-SEVERAL = [(9, 40, 1, 1), (4, 2049, 1, 1), (3, 17000, 1, 1), (2, 33000, 1, 132), (2, 90, 70, 1)]
+SEVERAL = [
+    (9, 40, 1, 1), (4, 2049, 1, 1), (3, 17000, 1, 1), (2, 33000, 1, 132), (2, 90, 70, 1),
+    (2, 90, 72, 1), (2, 2600, 40, 1),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("params", SEVERAL, ids=str)
@@ -102,17 +107,25 @@ def test_a_block_may_take_several_items(twin, operator, params):
         assert oracle.same_bits(one, each)
 
 
-@pytest.mark.parametrize("params", [ROWS[5], ROWS[11], DIVIDED[1], TILES[2]], ids=str)
+@pytest.mark.parametrize("params", [ROWS[5], ROWS[11], DIVIDED[1], TILES[2], STRIPS[4]], ids=str)
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_half_precision_is_float32_rounded_once(twin, operator, dtype, params):
+    """Gradients to the bit; exponentials for two bytes are coarser, to 2^-16 of a result."""
     arrays = problem(operator, params[:3], DTYPES[dtype], seed=2)
     wide = run(twin, operator, "f32", params, [array.astype(F32) for array in arrays])
     got = run(twin, operator, dtype, params, arrays)
-    assert oracle.same_bits(got, oracle.cast(wide, DTYPES[dtype]))
+    if operator == "SoftmaxBackward":
+        assert oracle.same_bits(got, oracle.cast(wide, DTYPES[dtype]))
+        return
+    away = np.abs(wide) * F32.type(2**-16)
+    assert (oracle.cast(wide - away, DTYPES[dtype]) <= got).all()
+    assert (got <= oracle.cast(wide + away, DTYPES[dtype])).all()
 
 
-@pytest.mark.parametrize("params", [ROWS[8], ROWS[12], ROWS[15], DIVIDED[0], *TILES[:2]], ids=str)
+@pytest.mark.parametrize(
+    "params", [ROWS[8], ROWS[12], ROWS[15], DIVIDED[0], *TILES[:2], *STRIPS[3:]], ids=str
+)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_in_place(twin, operator, params):
     *shape, processors = params
@@ -133,7 +146,10 @@ def test_in_place(twin, operator, params):
         (6, 17000, 1, 1),
         (6, 70001, 1, 132),
         (6, 50, 3, 1),
+        (6, 50, 8, 1),
         (6, 3000, 3, 132),
+        (6, 3000, 8, 1),
+        (6, 3000, 8, 132),
     ],
     ids=str,
 )

@@ -134,7 +134,7 @@ def test_our_stream_in_cupy(device, stream, cupy, x):
     assert pointer
     tensor, out = device.tensor(x), device.empty(SHAPE, "float32")
     shared = cupy.asarray(out)
-    with cupy.cuda.ExternalStream(pointer):
+    with cupy.cuda.Stream.from_external(stream):
         softmax(stream, tensor, out)
         shared *= 2
     stream.synchronize()

@@ -124,6 +124,17 @@ def resources(log: str) -> tuple[Resources, ...]:
     return tuple(found)
 
 
+def _for_dtype(text, dtype):
+    """Without what ``#if ACLPY_JOIN(NAME, ACLPY_T)`` takes away for a dtype."""
+
+    def chosen(part):
+        holds = re.search(rf"^#define {part[1]}_{dtype} 1$", text, re.MULTILINE)
+        return part[2] if holds else part[3] or ""
+
+    sides = r"^#if ACLPY_JOIN\((\w+), ACLPY_T\)\n(.*?)(?:^#else\n(.*?))?^#endif\n"
+    return re.sub(sides, chosen, text, flags=re.MULTILINE | re.DOTALL)
+
+
 def declared(source, dtype):
     """Threads of each kernel that a source names for a dtype."""
     text = (KERNELS / source).read_text(encoding="utf-8")
@@ -142,6 +153,7 @@ def declared(source, dtype):
     if source == "cast.cu":
         targets = re.findall(r"^CAST_\((\w+), ", text, flags=re.MULTILINE)
         return {f"cast_{dtype}_{target}": 256 for target in targets}
+    text = _for_dtype(text, dtype)
     stem = source.removesuffix(".cu")
     both = re.findall(r"^BOTH_\((\w+), (\d+)", text, flags=re.MULTILINE)
     single = re.findall(r"^ACLPY_GLOBAL\(ACLPY_NAME\((\w+)\), Problem, (\d+)", text, re.MULTILINE)

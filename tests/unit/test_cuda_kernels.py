@@ -10,8 +10,8 @@ from aclnn_py.backends.cuda_kernels import ITEMSIZES, addresses, launches, progr
 from support.nvrtc import declared
 
 SOFTMAXES = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
-LENGTHS = (1, 100, 200, 300, 600, 1000, 2000, 5000, 20000, 70000, 1 << 20)
-SHAPES = [(outer, n, inner) for n in LENGTHS for outer in (1, 1000) for inner in (1, 3, 4096)]
+LENGTHS = (1, 100, 200, 300, 600, 1000, 2000, 3000, 5000, 10000, 20000, 70000, 1 << 20)
+SHAPES = [(outer, n, inner) for n in LENGTHS for outer in (1, 1000) for inner in (1, 3, 64, 4096)]
 TARGETS = ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "c64", "c128", "f8e5m2",
            "f8e4m3")  # fmt: skip
 PROGRAM = (0, 0, 0, 0, 0)  # of float32 to float32, nothing in between

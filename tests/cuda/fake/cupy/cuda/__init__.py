@@ -78,6 +78,12 @@ class Stream(_Stream):
         assert (ptds, priority) == (False, None)
         self.ptr = 0 if null else runtime.streamCreateWithFlags(int(non_blocking))
 
+    @classmethod
+    def from_external(cls, stream):
+        version, ptr = stream.__cuda_stream__()
+        assert version == 0
+        return ExternalStream(ptr)
+
 
 class ExternalStream(_Stream):
     def __init__(self, ptr, device_id=-1):
