@@ -38,6 +38,8 @@ def two_streams(device: acl.Device) -> None:
     x, g = device.tensor(logits), device.tensor(gradient)
     y, out = (device.full(logits.shape, float("nan"), "float32") for _ in range(2))
     with device.create_stream() as producer, device.create_stream() as consumer:
+        run("aclnnSoftmax", producer, x, -1, y)  # kernels are compiled at their first use
+        run("aclnnSoftmaxBackward", producer, g, y, -1, out)
         begin = producer.record()
         run("aclnnSoftmax", producer, x, -1, y)
         ready = producer.record()
