@@ -32,6 +32,7 @@ TWIN = ("tests/conformance/test_cuda_twin.py",)
 INDICES = ("tests/conformance/test_cuda_indices.py",)
 FUSED_TWIN = ("tests/conformance/test_cuda_fused.py",)
 GPU_DEVICE = ("tests/conformance/test_cuda_device.py",)
+DRIVER = ("tests/conformance/test_cuda_driver.py",)
 SHARING = ("tests/conformance/test_cuda_sharing.py",)
 
 MUTANTS = (
@@ -293,16 +294,16 @@ MUTANTS = (
     ),
     Mutant(
         "CUDA: the tail of a row reads one element more",
-        "native/cuda/portable.h",
-        "v[k] = i + k >= 0 && i + k < n ?",
-        "v[k] = i + k >= 0 && i + k <= n ?",
+        "native/cuda/units.h",
+        "if (i + k >= s.low && i + k < s.high) D::put(",
+        "if (i + k >= s.low && i + k <= s.high) D::put(",
         TWIN,
     ),
     Mutant(
         "CUDA: the tail of a row writes one element more",
-        "native/cuda/portable.h",
-        "if (i + k >= 0 && i + k < n) p[i + k] = D::store(v[k]);",
-        "if (i + k >= 0 && i + k <= n) p[i + k] = D::store(v[k]);",
+        "native/cuda/units.h",
+        "if (i + k >= s.low && i + k < s.high) base[i + k]",
+        "if (i + k >= s.low && i + k <= s.high) base[i + k]",
         TWIN,
     ),
     Mutant(
@@ -315,8 +316,10 @@ MUTANTS = (
     Mutant(
         "CUDA: the last chunk of a row is as long as the others",
         "native/cuda/softmax.h",
-        "Seen<typename D::Real> seen = softmax_scan<D>(x, smaller(a.chunk, a.n - first));",
-        "Seen<typename D::Real> seen = softmax_scan<D>(x, a.chunk);",
+        "const i64 n = smaller(a.chunk, a.n - first);\n"
+        "    const int lead = lead_of<D>(x, n, n + Unit<D>::N);\n    Seen<D> seen;",
+        "const i64 n = a.chunk;\n"
+        "    const int lead = lead_of<D>(x, n, n + Unit<D>::N);\n    Seen<D> seen;",
         TWIN,
     ),
     Mutant(
@@ -329,8 +332,8 @@ MUTANTS = (
     Mutant(
         "CUDA: places of columns have 32 bits",
         "native/cuda/problem.h",
-        "return column / a.inner * a.n * a.inner + column % a.inner;",
-        "return (int)(column / a.inner * a.n * a.inner + column % a.inner);",
+        "return outer * (a.n - 1) * a.inner + column;",
+        "return (int)(outer * (a.n - 1) * a.inner + column);",
         INDICES,
     ),
     Mutant(
@@ -339,6 +342,48 @@ MUTANTS = (
         "load_columns<D>(x, t, at * a.inner, at < last,",
         "load_columns<D>(x, t, (int)(at * a.inner), at < last,",
         INDICES,
+    ),
+    Mutant(
+        "CUDA: what lies outside of a row counts as 0",
+        "native/cuda/units.h",
+        "lowest ? D::lowest(k) : 0u;",
+        "0u;",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: the rest of a row that is kept in part is not added",
+        "native/cuda/softmax.h",
+        "    if (UNITS > 0) own += rescaled(rest.sum, (double)rest.max, (double)max);\n",
+        "",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: lanes of a strip give what they keep",
+        "native/cuda/strips.h",
+        "give = half > 0 && !second ?",
+        "give = half > 0 && second ?",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: a strip is read before its sums are there",
+        "native/cuda/strips.h",
+        "    whole[threadIdx.x] = all;\n  }\n  __syncthreads();\n",
+        "    whole[threadIdx.x] = all;\n  }\n",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: the program finds another context than it left",
+        "native/engine/driver.c",
+        "  if (visit->changed) (void)driver_.set_context(visit->before);\n",
+        "  (void)visit;\n",
+        DRIVER,
+    ),
+    Mutant(
+        "CUDA: a kept launch has the addresses of its first call",
+        "native/engine/launch.c",
+        "      words[i] = (int64_t)(uintptr_t)addr[place - 1];\n",
+        "      words[i] = (int64_t)(uintptr_t)addr[0];\n",
+        DRIVER,
     ),
     Mutant(
         "CUDA: copies count elements with 32 bits",

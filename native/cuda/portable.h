@@ -249,23 +249,6 @@ __device__ inline void load_unit(const typename D::Stored *p, i64 i, i64 n, type
   }
 }
 
-template <class D>
-__device__ inline void store_unit(typename D::Stored *p, i64 i, i64 n, const typename D::Real *v) {
-  constexpr int N = Unit<D>::N;
-  using Vector = Pack<typename D::Stored, N>;
-  if (i >= 0 && i + N <= n && lies_aligned<typename D::Stored, N>(p + i)) {
-    Vector whole;
-#pragma unroll
-    for (int k = 0; k < N; ++k) whole.at[k] = D::store(v[k]);
-    *(Vector *)(void *)(p + i) = whole;
-  } else {
-#pragma unroll
-    for (int k = 0; k < N; ++k) {
-      if (i + k >= 0 && i + k < n) p[i + k] = D::store(v[k]);
-    }
-  }
-}
-
 /* Elements between the last 16-byte boundary and p: units of a row begin that much before it. 0 where the row would
  * not fit `room` elements that way. */
 template <class D>

@@ -16,6 +16,8 @@
 #define STRIPS_f16 1
 #define STRIPS_bf16 1
 #define SIZE_ sizeof(ACLPY_T::Stored)
+/* Units of a thread that are kept of the longest rows. */
+#define KEPT_ (ACLPY_CARD < 80 ? 6 : SIZE_ == 4 && ACLPY_CARD == 90 ? 10 : 7)
 
 #define BOTH_(kernel, threads, blocks, call, ...)                                                       \
   ACLPY_GLOBAL(ACLPY_NAME(softmax_##kernel), Problem, threads, blocks) { call<__VA_ARGS__, false>(a); } \
@@ -31,11 +33,7 @@ BOTH_(kept512, 512, 2, softmax_kept, ACLPY_T, 512, (ACLPY_CARD < 80 ? 5 : ACLPY_
 #else
 BOTH_(warp8, 128, ACLPY_CARD >= 100 ? 4 : 6, softmax_warp, ACLPY_T, 8)
 BOTH_(block8, 512, SIZE_ == 8 && ACLPY_CARD >= 100 ? 1 : 2, softmax_block, ACLPY_T, 8)
-BOTH_(kept1024, 1024, 1, softmax_kept, ACLPY_T, 1024,
-      (SIZE_ == 4 && ACLPY_CARD == 90 ? 10
-       : ACLPY_CARD < 80              ? 6
-                                      : 7),
-      2)
+BOTH_(kept1024, 1024, 1, softmax_kept, ACLPY_T, 1024, KEPT_, 2)
 #endif
 BOTH_(combine, 256, 3, softmax_combine, ACLPY_T)
 BOTH_(chunks, 512, 2, softmax_chunks, ACLPY_T)
@@ -48,6 +46,7 @@ BOTH_(tile, 512, 2, softmax_tile, ACLPY_T)
 BOTH_(tile_chunks, 512, 0, softmax_tile_chunks, ACLPY_T)
 #undef BOTH_
 #undef SIZE_
+#undef KEPT_
 
 /* Maximum and sum are those of both. */
 ACLPY_GLOBAL(ACLPY_NAME(softmax_partial), Problem, 512, 2) { softmax_partial<ACLPY_T>(a); }

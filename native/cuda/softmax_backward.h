@@ -122,7 +122,7 @@ __device__ inline void backward_warp(const Problem &a) {
   }
 }
 
-/* THREADS: of the block, 0 where that differs: a constant saves the registers of as many addresses as there are units.
+/* THREADS: of the block, 0 where that differs. A constant saves the registers of as many addresses as there are units.
  */
 template <class D, int UNITS, int THREADS, bool LOGARITHM>
 __device__ inline void backward_block(const Problem &a) {

@@ -93,8 +93,7 @@ __device__ inline const Wide *strip_join(Value *v, Join join) {
     if (half == 0 && second) first = false;
     left = half > 0 ? half : 1;
   }
-  __syncthreads(); /* the block may still read what an earlier strip left */
-  if (first) parts[warp][column] = (Wide)v[0];
+  if (first) parts[warp][column] = (Wide)v[0]; /* nobody reads an earlier call's: its last barrier was behind that */
   __syncthreads();
   if ((int)threadIdx.x < COLUMNS) {
     Wide all = parts[0][threadIdx.x];
