@@ -372,6 +372,13 @@ MUTANTS = (
         TWIN,
     ),
     Mutant(
+        "CUDA: four bfloat16 that overflow together are infinite",
+        "native/cuda/softmax_backward.h",
+        "if (!D::TINY || isfinite(four)) {",
+        "if (D::TINY || isfinite(four)) {",
+        TWIN,
+    ),
+    Mutant(
         "CUDA: the program finds another context than it left",
         "native/engine/driver.c",
         "  if (visit->changed) (void)driver_.set_context(visit->before);\n",

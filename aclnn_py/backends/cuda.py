@@ -6,6 +6,7 @@ Nothing here imports CuPy before the first step runs; planning needs no GPU.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from aclnn_native import ffi, lib
@@ -97,7 +98,8 @@ class _CudaStep:
             launch = cuda_programs.launch()
             for kernel, blocks, threads in found.kernels:
                 launch(kernel, blocks, 1, 1, threads, 1, 1, 0, queue.ptr, params, 0)
-            self._keep(found, queue)
+            with suppress(Exception):  # it is launched; without this the next one comes here, too
+                self._keep(found, queue)
 
     def _keep(self, found: _Prepared, queue: Queue) -> None:
         """Show the engine how, for the next time."""

@@ -59,6 +59,18 @@ struct Rows {
       : g((const Stored *)a.first + at), y((const Stored *)a.second + at), out((Stored *)a.out + at) {}
 };
 
+/* Four elements of two bytes, which have bits to spare in float: few of these sums are rounded. Those of bfloat16 may
+ * overflow where their elements one by one would not. */
+template <class D>
+__device__ inline void add_four(Sum<typename D::Real> &s, const typename D::Real *g) {
+  const typename D::Real four = (g[0] + g[1]) + (g[2] + g[3]);
+  if (!D::TINY || isfinite(four)) {
+    s.add(four);
+  } else {
+    for (int k = 0; k < 4; ++k) s.add(g[k]);
+  }
+}
+
 template <class D, int UNITS>
 __device__ inline void add_units(Sum<typename D::Real> &s, const Units<D, UNITS> &g, const Units<D, UNITS> &y,
                                  bool logarithm) {
@@ -69,9 +81,8 @@ __device__ inline void add_units(Sum<typename D::Real> &s, const Units<D, UNITS>
     D::unpack(g.at[u], of_g);
     D::unpack(y.at[u], of_y);
     if (logarithm && !D::WIDE) {
-      /* Few of these sums are rounded: elements of two bytes have bits to spare in float. */
 #pragma unroll
-      for (int k = 0; k < N; k += 4) s.add((of_g[k] + of_g[k + 1]) + (of_g[k + 2] + of_g[k + 3]));
+      for (int k = 0; k < N; k += 4) add_four<D>(s, of_g + k);
     } else {
 #pragma unroll
       for (int k = 0; k < N; ++k) add_term<D>(s, of_g[k], of_y[k], logarithm);

@@ -8,43 +8,73 @@
 #include "strips.h"
 
 /* What a thread's sum of a few exponentials is given on in: a logarithm near 0 wants all of it. */
-template <bool WIDE>
+template <bool LOGARITHM>
 struct PartialOf {
-  using Type = double;
-};
-template <>
-struct PartialOf<false> {
   using Type = float;
 };
-template <class D, bool LOGARITHM>
-using Partial = typename PartialOf<D::WIDE && LOGARITHM>::Type;
+template <>
+struct PartialOf<true> {
+  using Type = double;
+};
 
-/* Sums of a thread's exponentials, and what is kept of each: itself, or for the logarithm the difference from the
- * maximum. For results of two bytes few of them are added in float as it is. */
-template <class D, bool LOGARITHM, int UNITS, class Value>
-__device__ inline void strip_powers(typename D::Real (*v)[Unit<D>::N], const typename D::Real *max, Value *sum) {
+/* Maxima of the columns. */
+template <class D, int UNITS>
+__device__ inline const typename D::Real *strip_tops(const Units<D, UNITS> &some) {
   using Real = typename D::Real;
   constexpr int N = Unit<D>::N;
-  PowerSum<Real> s[N];
-  Real plain[N];
+  Real v[N], max[N];
+  D::unpack(some.at[0], max);
 #pragma unroll
-  for (int c = 0; c < N; ++c) plain[c] = 0;
+  for (int u = 1; u < UNITS; ++u) {
+    D::unpack(some.at[u], v);
 #pragma unroll
-  for (int u = 0; u < UNITS; ++u) {
+    for (int c = 0; c < N; ++c) max[c] = larger(max[c], v[c]);
+  }
+  return strip_join<D, Real>(max, Larger());
+}
+/* Exponentials of one row; these, or for the logarithm differences from the maxima, are left in v. */
+template <class D, bool LOGARITHM>
+__device__ inline void row_powers(const Word4 &row, const typename D::Real *max, typename D::Real *v,
+                                  typename D::Real *e) {
+  D::unpack(row, v);
 #pragma unroll
-    for (int c = 0; c < N; ++c) {
-      v[u][c] -= max[c];
-      const Real e = exp_below<D>(v[u][c]);
-      if (D::WIDE) {
-        s[c].add(e);
-      } else {
-        plain[c] += e;
-      }
-      if (!LOGARITHM) v[u][c] = e;
+  for (int c = 0; c < Unit<D>::N; ++c) {
+    v[c] -= max[c];
+    e[c] = exp_below<D>(v[c]);
+    if (!LOGARITHM) v[c] = e[c];
+  }
+}
+/* Sums of the columns' exponentials. */
+template <class D, bool LOGARITHM, int UNITS>
+__device__ inline const double *strip_powers(const Units<D, UNITS> &some, const typename D::Real *max,
+                                             typename D::Real (*v)[Unit<D>::N]) {
+  using Real = typename D::Real;
+  using Partial = typename PartialOf<LOGARITHM>::Type;
+  constexpr int N = Unit<D>::N;
+  Partial sum[N];
+  Real e[2][N];
+  if constexpr (D::WIDE) {
+    PowerSum<Real> s[N];
+#pragma unroll
+    for (int u = 0; u < UNITS; ++u) {
+      row_powers<D, LOGARITHM>(some.at[u], max, v[u], e[0]);
+#pragma unroll
+      for (int c = 0; c < N; ++c) s[c].add(e[0][c]);
+    }
+#pragma unroll
+    for (int c = 0; c < N; ++c) sum[c] = (Partial)s[c].value();
+  } else {
+#pragma unroll
+    for (int c = 0; c < N; ++c) sum[c] = 0;
+#pragma unroll
+    for (int u = 0; u < UNITS; u += 2) {
+      row_powers<D, LOGARITHM>(some.at[u], max, v[u], e[0]);
+      row_powers<D, LOGARITHM>(some.at[u + 1], max, v[u + 1], e[1]);
+#pragma unroll
+      for (int c = 0; c < N; ++c) sum[c] += (Partial)(e[0][c] + e[1][c]); /* one of these sums may have a 1 in it */
     }
   }
-#pragma unroll
-  for (int c = 0; c < N; ++c) sum[c] = D::WIDE ? (Value)s[c].value() : (Value)plain[c];
+  return strip_join<D, double>(sum, Added());
 }
 
 /* UNITS rows a thread: the whole strip in registers. */
@@ -52,33 +82,25 @@ template <class D, int UNITS, bool LOGARITHM>
 __device__ inline void softmax_strip(const Problem &a) {
   using Real = typename D::Real;
   constexpr int N = Unit<D>::N;
-  const auto *x = (const typename D::Stored *)a.first;
   for (u32 item = blockIdx.x; item < strips_of<D>(a); item += gridDim.x) {
     const Strip<D> t = strip_of<D>(a, item);
     Units<D, UNITS> some;
-    load_rows(some, x, a, t, t.row, (int)a.n, true);
-    Real v[UNITS][N], max[N];
-#pragma unroll
-    for (int c = 0; c < N; ++c) max[c] = (Real)-ACLPY_INFINITY;
-#pragma unroll
-    for (int u = 0; u < UNITS; ++u) {
-      D::unpack(some.at[u], v[u]);
-#pragma unroll
-      for (int c = 0; c < N; ++c) max[c] = larger(max[c], v[u][c]);
-    }
-    const Real *const tops = strip_join<D, Real>(max, Larger());
-#pragma unroll
-    for (int c = 0; c < N; ++c) max[c] = tops[c];
-    Partial<D, LOGARITHM> sum[N];
-    strip_powers<D, LOGARITHM, UNITS>(v, max, sum);
-    const double *const sums = strip_join<D, double>(sum, Added());
-    Real factor[N];
+    load_rows(some, (const typename D::Stored *)a.first, a, t, t.row, (int)a.n, true);
+    Real v[UNITS][N], factor[N];
+    const Real *const max = strip_tops(some);
+    const double *const sums = strip_powers<D, LOGARITHM>(some, max, v);
 #pragma unroll
     for (int c = 0; c < N; ++c) factor[c] = factor_of(sums[c], LOGARITHM, Real());
+    constexpr bool ANEW = LOGARITHM && !D::WIDE; /* half the registers */
+    if (ANEW) some.again(nothing_of(a.n));
 #pragma unroll
     for (int u = 0; u < UNITS; ++u) {
+      if (ANEW) D::unpack(some.at[u], v[u]);
 #pragma unroll
-      for (int c = 0; c < N; ++c) v[u][c] = LOGARITHM ? v[u][c] - factor[c] : v[u][c] * factor[c];
+      for (int c = 0; c < N; ++c) {
+        const Real kept = ANEW ? v[u][c] - max[c] : v[u][c];
+        v[u][c] = LOGARITHM ? kept - factor[c] : kept * factor[c];
+      }
       store_row<D>((typename D::Stored *)a.out, a, t, t.row + u * t.rows, (int)a.n, v[u]);
     }
   }

@@ -48,15 +48,16 @@ int32_t aclpy_device_context(int32_t device, void *context) {
   return ACLPY_ACL_SUCCESS;
 }
 
+/* NULL where the driver cannot be called: read once for a call, for it may go at any time. */
 static void *context_(const struct eng_stream *stream) {
+  if (atomic_load_explicit(&stream->device_queue.era, memory_order_acquire) !=
+      atomic_load_explicit(&eng_foreign_era, memory_order_relaxed)) {
+    return NULL;
+  }
   return atomic_load_explicit(&contexts_[eng_foreign_index(stream->device)], memory_order_acquire);
 }
 
-bool eng_driver_serves(const struct eng_stream *stream) {
-  return atomic_load_explicit(&stream->device_queue.era, memory_order_acquire) ==
-             atomic_load_explicit(&eng_foreign_era, memory_order_relaxed) &&
-         context_(stream) != NULL;
-}
+bool eng_driver_serves(const struct eng_stream *stream) { return context_(stream) != NULL; }
 
 void aclpy_launching_queue(void *queue, uintptr_t scratch, uint64_t scratch_bytes) {
   struct eng_stream *stream = eng_self()->launching;
@@ -76,60 +77,60 @@ void aclpy_launching_queue(void *queue, uintptr_t scratch, uint64_t scratch_byte
 struct visit_ {
   void *before;
   bool changed;
+  int32_t number; /* the driver's, of what went wrong */
 };
 
-static int32_t enter_(const struct eng_stream *stream, struct visit_ *visit) {
+static bool enter_(const struct eng_stream *stream, struct visit_ *visit) {
   void *wanted = context_(stream);
+  if (wanted == NULL) return false;
   visit->before = NULL;
   visit->changed = false;
-  int32_t number = driver_.get_context(&visit->before);
-  if (number != 0 || visit->before == wanted) return number;
-  number = driver_.set_context(wanted);
-  visit->changed = number == 0;
-  return number;
+  visit->number = driver_.get_context(&visit->before);
+  if (visit->number == 0 && visit->before != wanted) {
+    visit->number = driver_.set_context(wanted);
+    visit->changed = visit->number == 0;
+  }
+  return true;
 }
 
-static void leave_(const struct visit_ *visit) {
+static int32_t leave_(const struct visit_ *visit, int32_t what) {
   if (visit->changed) (void)driver_.set_context(visit->before);
+  return visit->number == 0 ? ACLPY_ACL_SUCCESS : driver_.failed(what, visit->number);
 }
 
-static int32_t status_(int32_t number, int32_t what) {
-  return number == 0 ? ACLPY_ACL_SUCCESS : driver_.failed(what, number);
-}
-
-int32_t eng_driver_launch(const struct eng_stream *stream, const aclpy_launch_kernel *kernels, int32_t n,
-                          int64_t *words) {
+bool eng_driver_launch(const struct eng_stream *stream, const aclpy_launch_kernel *kernels, int32_t n, int64_t *words,
+                       int32_t *status) {
   void *params[] = {words};
   struct visit_ visit;
-  int32_t number = enter_(stream, &visit);
-  for (int32_t i = 0; i < n && number == 0; i++) {
-    number = driver_.launch(kernels[i].kernel, kernels[i].blocks, 1, 1, kernels[i].threads, 1, 1, 0,
-                            stream->device_queue.queue, params, NULL);
+  if (!enter_(stream, &visit)) return false;
+  for (int32_t i = 0; i < n && visit.number == 0; i++) {
+    visit.number = driver_.launch(kernels[i].kernel, kernels[i].blocks, 1, 1, kernels[i].threads, 1, 1, 0,
+                                  stream->device_queue.queue, params, NULL);
   }
-  leave_(&visit);
-  return status_(number, ACLPY_DRIVER_LAUNCH);
+  *status = leave_(&visit, ACLPY_DRIVER_LAUNCH);
+  return true;
 }
 
-int32_t eng_driver_synchronize(const struct eng_stream *stream) {
+bool eng_driver_synchronize(const struct eng_stream *stream, int32_t *status) {
   struct visit_ visit;
-  int32_t number = enter_(stream, &visit);
-  if (number == 0) number = driver_.synchronize(stream->device_queue.queue);
-  leave_(&visit);
-  return status_(number, ACLPY_DRIVER_SYNCHRONIZE);
+  if (!enter_(stream, &visit)) return false;
+  if (visit.number == 0) visit.number = driver_.synchronize(stream->device_queue.queue);
+  *status = leave_(&visit, ACLPY_DRIVER_SYNCHRONIZE);
+  return true;
 }
 
-int32_t eng_driver_record(const struct eng_stream *stream, uint64_t event) {
+bool eng_driver_record(const struct eng_stream *stream, uint64_t event, int32_t *status) {
   struct visit_ visit;
-  int32_t number = enter_(stream, &visit);
-  if (number == 0) number = driver_.record((void *)(uintptr_t)event, stream->device_queue.queue);
-  leave_(&visit);
-  return status_(number, ACLPY_DRIVER_RECORD);
+  if (!enter_(stream, &visit)) return false;
+  if (visit.number == 0) visit.number = driver_.record((void *)(uintptr_t)event, stream->device_queue.queue);
+  *status = leave_(&visit, ACLPY_DRIVER_RECORD);
+  return true;
 }
 
-int32_t eng_driver_wait(const struct eng_stream *stream, uint64_t event) {
+bool eng_driver_wait(const struct eng_stream *stream, uint64_t event, int32_t *status) {
   struct visit_ visit;
-  int32_t number = enter_(stream, &visit);
-  if (number == 0) number = driver_.wait(stream->device_queue.queue, (void *)(uintptr_t)event, 0);
-  leave_(&visit);
-  return status_(number, ACLPY_DRIVER_WAIT);
+  if (!enter_(stream, &visit)) return false;
+  if (visit.number == 0) visit.number = driver_.wait(stream->device_queue.queue, (void *)(uintptr_t)event, 0);
+  *status = leave_(&visit, ACLPY_DRIVER_WAIT);
+  return true;
 }

@@ -15,12 +15,12 @@ struct eng_stream;
 
 /* Whether the driver can be called for this stream: its device and its queue are known. */
 bool eng_driver_serves(const struct eng_stream *stream);
-/* The rest only where it can. A status, whose text is down. */
-int32_t eng_driver_launch(const struct eng_stream *stream, const aclpy_launch_kernel *kernels, int32_t n,
-                          int64_t *words);
-int32_t eng_driver_synchronize(const struct eng_stream *stream);
-int32_t eng_driver_record(const struct eng_stream *stream, uint64_t event);
-int32_t eng_driver_wait(const struct eng_stream *stream, uint64_t event);
+/* The rest: false where it cannot after all, because another table has come since. A status, whose text is down. */
+bool eng_driver_launch(const struct eng_stream *stream, const aclpy_launch_kernel *kernels, int32_t n, int64_t *words,
+                       int32_t *status);
+bool eng_driver_synchronize(const struct eng_stream *stream, int32_t *status);
+bool eng_driver_record(const struct eng_stream *stream, uint64_t event, int32_t *status);
+bool eng_driver_wait(const struct eng_stream *stream, uint64_t event, int32_t *status);
 /* There is none any more. */
 void eng_driver_forget(void);
 

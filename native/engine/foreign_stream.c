@@ -178,12 +178,14 @@ bool eng_foreign_elapsed(const struct eng_marker *start, const struct eng_marker
 }
 
 static int32_t wait_(const struct eng_stream *stream, uint64_t event) {
-  if (eng_driver_serves(stream)) return eng_driver_wait(stream, event);
+  int32_t status;
+  if (eng_driver_wait(stream, event, &status)) return status;
   return eng_foreign_table.wait(eng_foreign_index(stream->device), stream->id, event);
 }
 
 static int32_t record_(const struct eng_stream *stream, uint64_t *event) {
-  if (*event != 0 && eng_driver_serves(stream)) return eng_driver_record(stream, *event);
+  int32_t status;
+  if (*event != 0 && eng_driver_record(stream, *event, &status)) return status;
   return eng_foreign_table.record(eng_foreign_index(stream->device), stream->id, event);
 }
 
@@ -246,7 +248,8 @@ void eng_foreign_launch(struct eng_stream *stream, struct eng_task *task, uint64
 }
 
 static int32_t synchronize_(const struct eng_stream *stream) {
-  if (eng_driver_serves(stream)) return eng_driver_synchronize(stream);
+  int32_t status;
+  if (eng_driver_synchronize(stream, &status)) return status;
   return eng_foreign_table.synchronize(eng_foreign_index(stream->device), stream->id);
 }
 
@@ -256,7 +259,7 @@ int32_t eng_foreign_settle(struct eng_stream *stream) {
   if (atomic_load(&eng_foreign_devices) == 0) return eng_fail_stopped(function);
   int32_t status = eng_worker_enter_foreign() ? synchronize_(stream) : eng_fail_stopped(function);
   eng_worker_leave_foreign();
-  atomic_store(&stream->synced, target);
+  if (status == ACLPY_ACL_SUCCESS) atomic_store(&stream->synced, target); /* else each task asks for itself */
   return status;
 }
 

@@ -62,7 +62,8 @@ const struct eng_prepared *eng_launch_find(const struct eng_plan *plan, const ac
   return scratch ? launch : NULL;
 }
 
-int32_t eng_launch_run(const struct eng_prepared *launch, const struct eng_stream *stream, unsigned char *const *addr) {
+bool eng_launch_run(const struct eng_prepared *launch, const struct eng_stream *stream, unsigned char *const *addr,
+                    int32_t *status) {
   int64_t words[ACLPY_LAUNCH_WORDS];
   memcpy(words, launch->words, (size_t)launch->n_words * sizeof(*words));
   for (int32_t i = 0; i < launch->n_places; i++) {
@@ -73,7 +74,7 @@ int32_t eng_launch_run(const struct eng_prepared *launch, const struct eng_strea
       words[i] = (int64_t)(uintptr_t)addr[place - 1];
     }
   }
-  return eng_driver_launch(stream, launch->kernels, launch->n_kernels, words);
+  return eng_driver_launch(stream, launch->kernels, launch->n_kernels, words, status);
 }
 
 /* ---- keeping ---- */

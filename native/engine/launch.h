@@ -26,6 +26,8 @@ void eng_launches_free(struct eng_plan *plan);
 /* What to run instead of the step's call; NULL where that is needed: the first time, and for more scratch memory. */
 const struct eng_prepared *eng_launch_find(const struct eng_plan *plan, const aclpy_step_desc *step,
                                            const struct eng_stream *stream);
-int32_t eng_launch_run(const struct eng_prepared *launch, const struct eng_stream *stream, unsigned char *const *addr);
+/* False: the step's call is needed after all. */
+bool eng_launch_run(const struct eng_prepared *launch, const struct eng_stream *stream, unsigned char *const *addr,
+                    int32_t *status);
 
 #endif

@@ -62,7 +62,7 @@ void eng_memory_fail(struct eng_memory *memory, struct eng_failure *failure) {
 
 /* Until the tasks counted under `parity` are done; false where the thread's pulse has ended the wait. */
 static bool await_parity_(struct eng_memory *memory, uint64_t parity, struct eng_parker *parker) {
-  if (atomic_load(&memory->pending[parity]) != 0 && eng_device_foreign(memory->device)) eng_workers_hurry();
+  if (atomic_load(&memory->pending[parity]) != 0 && atomic_load(&eng_foreign_devices) != 0) eng_workers_hurry();
   while (atomic_load(&memory->pending[parity]) != 0 && !eng_stopping()) {
     if (!eng_park_patiently(parker, ENG_NEVER)) return false;
   }

@@ -54,8 +54,8 @@ static int32_t run_call_(const struct eng_plan *plan, const aclpy_step_desc *ste
   if (launch == NULL) aclpy_error_clear();
   if (!eng_worker_enter_foreign()) {
     status = eng_fail_stopped(eng_operator_name(plan->op));
-  } else {
-    status = launch != NULL ? eng_launch_run(launch, stream, args->addr) : call_(plan, step, args);
+  } else if (launch == NULL || !eng_launch_run(launch, stream, args->addr, &status)) {
+    status = call_(plan, step, args);
   }
   eng_worker_leave_foreign();
   if (status != ACLPY_ACL_SUCCESS) eng_self()->error.token = step->call_token; /* Python finds its exception by it */

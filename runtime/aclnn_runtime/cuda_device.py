@@ -9,6 +9,7 @@ the GIL. CuPy is imported when the first device is asked for.
 from __future__ import annotations
 
 from importlib import import_module
+from threading import RLock
 from typing import Any, Final
 
 from aclnn_native import ffi, lib
@@ -39,6 +40,7 @@ _INSTALL: Final = (
     "pip install 'cupy-cuda12x[ctk]>=14', or cupy-cuda13x[ctk] for a driver of CUDA 13"
 )
 
+_loading: Final = RLock()
 #: Owners of memory that another library lends, by address.
 _lent: dict[int, object] = {}
 
@@ -134,7 +136,8 @@ def load() -> int:
         0, or the status whose text the native library has now.
     """
     try:
-        return _install(_count(find_cupy()))
+        with _loading:  # a second table would take the first one's driver away from launches
+            return 0 if lib.aclpy_foreign_count() else _install(_count(find_cupy()))
     except UnusableError as error:
         texts = ("Device", "", error.expected, error.hint or "", error.got)
         lib.aclpy_fail_text(error.status, *[text.encode("utf-8", "replace") for text in texts])

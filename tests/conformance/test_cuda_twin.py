@@ -123,6 +123,29 @@ def test_half_precision_is_float32_rounded_once(twin, operator, dtype, params):
     assert (got <= oracle.cast(wide + away, DTYPES[dtype])).all()
 
 
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
+@pytest.mark.parametrize("shape", [(1, 64, 8), (1, 512, 8), (1, 64, 1), (1, 64, 3), (2, 300, 16)])
+def test_logarithms_near_0(twin, dtype, shape):
+    """One element of a row has nearly all of the probability; what the others have still counts."""
+    for small in (-16.625, -16.5, -11.0, -9.5):
+        x = np.full(shape, small, DTYPES[dtype])
+        x[:, 0] = 0
+        got = run(twin, "LogSoftmax", dtype, (*shape, 1), [x])
+        assert oracle.worst("LogSoftmax", got, oracle.answer("LogSoftmax", [x], 1)) <= 1
+
+
+@pytest.mark.parametrize("shape", [(1, 16, 1), (1, 1024, 1), (2, 40, 8)])
+def test_sums_that_overflow_only_together(twin, shape):
+    """Gradients of bfloat16 whose fours are infinite, and their sums are not."""
+    g = np.zeros(shape, oracle.BF16)
+    g[:, :4] = np.array([-1.5, 1, 1, 1], np.float32).reshape(1, 4, 1) * np.float32(2e38)
+    y = np.full(shape, -np.log(shape[1]), oracle.BF16)
+    got = run(twin, "LogSoftmaxBackward", "bf16", (*shape, 1), [g, y])
+    want = run(twin, "LogSoftmaxBackward", "f32", (*shape, 1), [a.astype(F32) for a in (g, y)])
+    assert np.isfinite(want).all()
+    np.testing.assert_allclose(got.astype(F32), want, rtol=2**-7)
+
+
 @pytest.mark.parametrize(
     "params", [ROWS[8], ROWS[12], ROWS[15], DIVIDED[0], *TILES[:2], *STRIPS[3:]], ids=str
 )
