@@ -191,6 +191,7 @@ def test_a_trace_shows_lanes_arrows_and_operators(device, stream, second, tmp_pa
             event = stream.record()
             second.wait(event)
         second.synchronize()
+        stream.synchronize()  # the record's slice may end after it has let the wait go
     acl.aclrtResetDevice(0)
     events = json.loads(path.read_text())["traceEvents"]
     by_phase = {phase: [e for e in events if e["ph"] == phase] for phase in "MXsfC"}
