@@ -20,10 +20,14 @@ import sysconfig
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from mutant_list import MUTANTS, Mutant
+from mutant_list import MUTANTS
+
+if TYPE_CHECKING:
+    from mutant import Mutant
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {"aclnn_py": "aclnn_py", "runtime/aclnn_runtime": "aclnn_runtime"}

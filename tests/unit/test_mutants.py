@@ -3,24 +3,25 @@
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
+import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-_SPEC = importlib.util.spec_from_file_location("mutant_list", ROOT / "tools" / "mutant_list.py")
-mutant_list = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(mutant_list)
+with mock.patch.object(sys, "path", [str(ROOT / "tools"), *sys.path]):
+    MUTANTS = runpy.run_path(str(ROOT / "tools" / "mutant_list.py"))["MUTANTS"]
 
 
 def test_there_are_enough_and_each_has_its_own_name():
-    names = [mutant.name for mutant in mutant_list.MUTANTS]
+    names = [mutant.name for mutant in MUTANTS]
     assert len(names) >= 20
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("mutant", mutant_list.MUTANTS, ids=lambda m: m.name)
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.name)
 def test_mutant_fits_the_sources(mutant):
     assert (ROOT / mutant.file).read_text().count(mutant.old) == 1
     assert mutant.old != mutant.new

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a planted fault is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """One fault: in `file`, the only place that reads `old` becomes `new`; `tests` must fail."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
