@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mutant import Mutant
 from mutant_cuda import CUDA_MUTANTS
+from mutant_fused import FUSED_MUTANTS
 
 PHASE1 = ("tests/unit/test_statuses_phase1.py",)
 PHASE2 = ("tests/unit/test_statuses_phase2.py",)
@@ -253,5 +254,6 @@ MUTANTS = (
         "  g->chunk = ACLPY_ROW_CHUNK / aclpy_thread_count();\n",
         NUMBERS,
     ),
+    *FUSED_MUTANTS,
     *CUDA_MUTANTS,
 )

@@ -6,9 +6,11 @@
 
 #include "kernel.h"
 
-/* simd/quads.h asks for every four vectors, so it is no function: set before anything runs. */
+/* simd/quads.h asks for every four vectors, so it is no function: set before anything runs. As simd/fixed_bytes.h. */
 extern int aclpy_core_bf16 __attribute__((visibility("hidden")));
+extern int aclpy_core_vbmi __attribute__((visibility("hidden")));
 int aclpy_core_bf16;
+int aclpy_core_vbmi;
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -33,13 +35,22 @@ static int find_bf16_(void) {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx512bf16") != 0;
 }
+static int find_vbmi_(void) {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512vbmi") != 0;
+}
 #else
 static int find_kind_(void) { return ACLPY_CORE_ANY; }
 static int find_bf16_(void) { return 0; }
+static int find_vbmi_(void) { return 0; }
 #endif
 
 void aclpy_core_set_bf16(int rounds) { aclpy_core_bf16 = rounds < 0 ? find_bf16_() : rounds; }
-__attribute__((constructor)) static void begin_(void) { aclpy_core_set_bf16(-1); }
+void aclpy_core_set_vbmi(int can) { aclpy_core_vbmi = can < 0 ? find_vbmi_() : can; }
+__attribute__((constructor)) static void begin_(void) {
+  aclpy_core_set_bf16(-1);
+  aclpy_core_set_vbmi(-1);
+}
 
 enum { UNKNOWN = -1 };
 static _Atomic int kind_ = UNKNOWN;

@@ -7,6 +7,7 @@
 
 #include "../simd/tops.h"
 #include "fused_fold.h"
+#include "fused_forms.h"
 #include "fused_rows.h"
 #include "post_ops_functions.h"
 
@@ -47,13 +48,6 @@ ACLPY_INLINE void direct_fetch_operand_(const void *p, int64_t bytes, int core) 
   for (int64_t at = 0; at < bytes && apart; at += 64) ACLPY_PREFETCH(early + (uintptr_t)at);
 }
 
-/* Of a launch whose operations come to a power (fused_powers.h). */
-typedef struct direct_powers {
-  int can;                        /* they do */
-  float high, low;                /* exponent * log2 e, in two parts */
-  double exponent, before, after; /* factors before and behind it */
-} direct_powers;
-
 /* The operations, and the row whose sum is known, to be written. */
 typedef struct fused_direct {
   _Alignas(64) float t[ACLPY_PART]; /* staged: results on their way to the destination */
@@ -81,6 +75,7 @@ typedef struct fused_direct {
   float shift, factor;
   int calm; /* its quads are (simd/calm.h) */
   direct_powers powers;
+  fixed_form fixed;
   int powered; /* e holds powers, and the factor goes with them */
   int made;    /* so does that of the row after, if its numbers turn out to be calm, from the least x - max on: */
   float least;
@@ -193,6 +188,7 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   d->at = 0;
   d->n_far = 0;
   d->powers.can = 0;
+  memset(&d->fixed, 0, sizeof d->fixed);
   d->n_ready = 0;
   d->steps = 0;
   d->functions = d->finished = 0;

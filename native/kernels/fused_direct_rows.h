@@ -158,6 +158,28 @@ ACLPY_INLINE int64_t FN(direct_quads)(const aclpy_fused *f, fused_direct *d, FN(
   return i;
 }
 
+/* Bytes by sums (fused_fixed.h), but for quads that are to be done in turn; where these are many, the rest of the row
+ * and some rows after it, too. */
+ACLPY_INLINE int64_t FN(direct_bytes)(const aclpy_fused *f, fused_direct *d, FN(direct_three) * t, fused_single *s,
+                                      int kind, int way) {
+  const int done = kind == ACLPY_SINGLE_FIXED_DONE;
+  for (int64_t again = 0;; ++again) {
+    const int64_t i = FN(single_fixed_run)(f, t, s, kind);
+    if (i + ACLPY_DIRECT_QUAD > f->g.n) return i;
+    if (again * ACLPY_FIXED_SHARE >= f->g.n / ACLPY_DIRECT_QUAD) {
+      d->fixed.pause = ACLPY_FIXED_PAUSE;
+      kind = fused_single_make_(f, d, s);
+      d->at = s->from = i;
+      if (kind == ACLPY_SINGLE_MANY && !done) FN(direct_finish)(f, d, s->has_after, way);
+      /* The other loop may go through the next row from its other end. */
+      for (int64_t k = 0; k + ACLPY_DIRECT_QUAD <= f->g.n; k += ACLPY_DIRECT_QUAD) TOP_QUAD(&t->top, t->next + k);
+      return FN(single_run)(f, t, s, kind, 0, way);
+    }
+    single_again_(f, s, i, kind);
+    s->from = s->again = i;
+  }
+}
+
 /* Returns the sum of x, whose peak is given, and the peak of `next`. */
 ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const STORED *next, FN(direct_peak) * peak,
                                     const STORED *x, float *e, float shift, int logarithm, int64_t target,
@@ -180,11 +202,19 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   if (d->made && way == ACLPY_WAY_ANY && d->wary) d->made = FN(direct_near)(x, n, shift);
   if (d->made != d->powered && d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
   if (able && !logarithm && target != ACLPY_STAGED) kind = fused_single_make_(f, d, &s);
-  if (!d->made && kind == ACLPY_SINGLE_MANY) FN(direct_finish)(f, d, s.has_after, way);
+  if (!d->made && kind == ACLPY_SINGLE_MANY) {
+    FN(direct_finish)(f, d, s.has_after, way);
+    kind = fused_single_done_(f, &s);
+  }
   if (!d->made && kind == ACLPY_SINGLE_NOT && functions) FN(direct_finish)(f, d, 0, way);
   if (d->made) fused_powered_(f, d, &s);
   if (d->made) kind = d->powered ? ACLPY_SINGLE_POWERED : ACLPY_SINGLE_POWERS;
-  if (kind != ACLPY_SINGLE_NOT) {
+  s.from = 0;
+  s.again = -1;
+  if (d->fixed.pause > 0) --d->fixed.pause;
+  if (single_is_fixed_(kind)) {
+    i = d->at = FN(direct_bytes)(f, d, &t, &s, kind, way);
+  } else if (kind != ACLPY_SINGLE_NOT) {
     i = d->at = FN(single_run)(f, &t, &s, kind, target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), way);
   } else {
     i = FN(direct_quads)(f, d, &t, logarithm, target, functions, way);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How a fused softmax over n of [outer, n, inner] is cut into work items.
  *
- *   LINES   inner == 1, rows of which a thread's scratch holds three: an item is a row
+ *   LINES   inner == 1, rows of which a thread's scratch holds a few: an item is a row
  *   TILES   inner > 1: an item is a tile of columns, all n rows of it in scratch
  *   CHUNKS  whatever is too long, or too few for the threads: maximum and sum by chunk, combined by
  *           column, then written

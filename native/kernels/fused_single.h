@@ -6,7 +6,7 @@
 #ifndef ACLPY_KERNELS_FUSED_SINGLE_H
 #define ACLPY_KERNELS_FUSED_SINGLE_H
 
-#include "fused_direct.h"
+#include "fused_fixed.h"
 
 enum {
   ACLPY_SINGLE_NOT = 0, /* another loop */
@@ -26,6 +26,14 @@ enum {
   ACLPY_SINGLE_TANH,
   ACLPY_SINGLE_GELU_ERF,
   ACLPY_SINGLE_POW,
+  ACLPY_SINGLE_FIXED,     /* bytes, as the four next (fused_fixed.h), in the order there: with values */
+  ACLPY_SINGLE_FIXED_SUM, /* with a row, as the two next */
+  ACLPY_SINGLE_FIXED_MOVED,
+  ACLPY_SINGLE_FIXED_PRODUCT,
+  ACLPY_SINGLE_FIXED_DONE, /* done but for a factor or divisor, as what the three next make */
+  ACLPY_SINGLE_FIXED_EXP,
+  ACLPY_SINGLE_FIXED_TANH,
+  ACLPY_SINGLE_FIXED_GELU_ERF,
   ACLPY_SINGLE_POWERED, /* nothing, for the exponentials are powers, this row's and the next one's (fused_powers.h) */
   ACLPY_SINGLE_POWERS   /* only the next one's, no row to be written */
 };
@@ -43,6 +51,9 @@ typedef struct fused_single {
   int streaming;
   int far;  /* the step's row of values lies beyond the caches */
   int firm; /* results are 0, normal numbers or infinite where the row is calm */
+  fixed_row fixed;
+  int64_t from;  /* the element that the loop begins with */
+  int64_t again; /* the quad of it is written; -1: none is */
 } fused_single;
 
 /* Three of these, one after the other, keep what they meet here far from underflow: elements of calm rows are at least
@@ -145,6 +156,19 @@ ACLPY_INLINE int single_plain_(const aclpy_post_step *step) {
 /* Of operands that differ from row to row nothing is known. */
 ACLPY_INLINE int single_has_row_(int kind) { return kind == ACLPY_SINGLE_MUL_EACH || kind == ACLPY_SINGLE_ADD_EACH; }
 
+/* Bytes by sums, if the row can be done so. */
+ACLPY_INLINE int single_fixed_(const aclpy_fused *f, const fused_direct *d, fused_single *s) {
+  const fixed_form *x = &d->fixed;
+  const double factor = (double)(d->factor * d->fold.gain);
+  if (!x->can || x->pause > 0 || !fixed_row_make_(f, x, factor, &s->fixed)) return 0;
+  if (x->row >= 0) s->step = d->now[x->row];
+  if (x->terms != NULL) s->step.operand.each = x->terms;
+  return 1;
+}
+ACLPY_INLINE int single_is_fixed_(int kind) {
+  return kind >= ACLPY_SINGLE_FIXED && kind <= ACLPY_SINGLE_FIXED_GELU_ERF;
+}
+
 /* The kind; of many steps without what is left to the loop. */
 ACLPY_INLINE int single_kind_(const aclpy_fused *f, const fused_direct *d, fused_single *s) {
   if (d->y == NULL || d->at != 0) return ACLPY_SINGLE_NOT;
@@ -155,6 +179,7 @@ ACLPY_INLINE int single_kind_(const aclpy_fused *f, const fused_direct *d, fused
   s->firm = d->fold.firm;
   s->factor = v32_set1(d->factor * d->fold.gain);
   if (d->steps_now == 0) return d->fold.tame ? ACLPY_SINGLE_NONE : ACLPY_SINGLE_MANY;
+  if (single_fixed_(f, d, s)) return ACLPY_SINGLE_FIXED + d->fixed.shape;
   s->step = d->now[0];
   const int plain = single_plain_(&s->step);
   const int able = d->fold.tame || single_has_row_(plain);
@@ -164,18 +189,41 @@ ACLPY_INLINE int single_kind_(const aclpy_fused *f, const fused_direct *d, fused
   return single_plain_(&s->step);
 }
 
+/* What is left behind a function, a factor or divisor, as a multiply-add where results are bytes. NaN becomes the least
+ * there is, which is right for uint8 alone. */
+ACLPY_INLINE int single_ends_fixed_(const aclpy_fused *f, fused_single *s) {
+  fixed_form x;
+  if (!v32_fixed_can() || !s->has_after || f->post.target != ACLPY_TYPE_UINT8 || !fixed_moderate_(s->last)) return 0;
+  if (s->d->fixed.pause > 0) return 0;
+  memset(&x, 0, sizeof x);
+  x.shape = ACLPY_FIXED_DONE;
+  x.slope = s->last;
+  x.least = x.most = 1.0;
+  /* Three roundings of what is at most 256 where it matters. */
+  x.error = 3.01 * 0x1p-24 * 0x1p8;
+  return fixed_row_make_(f, &x, 1.0, &s->fixed);
+}
+
 /* Which kind the row of d is, and what its quads need. Not inlined: once a row. */
 static __attribute__((unused, noinline)) int fused_single_make_(const aclpy_fused *f, const fused_direct *d,
                                                                 fused_single *s) {
   const int kind = single_kind_(f, d, s);
+  if (kind >= ACLPY_SINGLE_EXP && kind <= ACLPY_SINGLE_GELU_ERF && single_ends_fixed_(f, s))
+    return kind - ACLPY_SINGLE_EXP + ACLPY_SINGLE_FIXED_EXP;
   if (kind != ACLPY_SINGLE_MANY) return kind;
   s->has_after = d->steps_now > 1 && single_ends_(s, &d->now[d->steps_now - 1]);
   return kind;
 }
 
+/* MANY, once all but its end is done. */
+ACLPY_INLINE int fused_single_done_(const aclpy_fused *f, fused_single *s) {
+  return single_ends_fixed_(f, s) ? ACLPY_SINGLE_FIXED_DONE : ACLPY_SINGLE_MANY;
+}
+
 /* Whether the step between factors may have a row. */
 ACLPY_INLINE int single_may_row_(int kind) {
-  return kind == ACLPY_SINGLE_EASY || kind == ACLPY_SINGLE_LED_ADD || kind == ACLPY_SINGLE_LED_MUL;
+  return kind == ACLPY_SINGLE_EASY || kind == ACLPY_SINGLE_LED_ADD || kind == ACLPY_SINGLE_LED_MUL ||
+         (kind >= ACLPY_SINGLE_FIXED_SUM && kind <= ACLPY_SINGLE_FIXED_PRODUCT);
 }
 
 /* Whether results are 0, normal or infinite, those of calm rows, and whether none is a NaN. */
@@ -210,7 +258,6 @@ ACLPY_INLINE void single_function_(const fused_single *s, v32 *v, int kind, int 
   if (kind == ACLPY_SINGLE_TANH) aclpy_function_as_(ACLPY_POST_TANH, v);
   if (kind == ACLPY_SINGLE_GELU_ERF) aclpy_function_as_(ACLPY_POST_GELU_ERF, v);
   if (kind == ACLPY_SINGLE_POW) aclpy_function_power_(&s->step, v, calm);
-  single_end_(s, v);
 }
 
 /* `code`: of the step, a constant where the kind has but one. */
@@ -237,7 +284,46 @@ ACLPY_INLINE void fused_single_apply_(const fused_single *s, v32 *v, int64_t i, 
   if (kind == ACLPY_SINGLE_LINEAR) single_easy_(s, v, i, ACLPY_POST_LINEAR);
   if (kind == ACLPY_SINGLE_LED_ADD) single_easy_(s, v, i, ACLPY_POST_ADD);
   if (kind == ACLPY_SINGLE_LED_MUL) single_easy_(s, v, i, ACLPY_POST_MUL);
-  if (kind >= ACLPY_SINGLE_EXP && kind <= ACLPY_SINGLE_POW) single_function_(s, v, kind, calm);
+  if (kind >= ACLPY_SINGLE_EXP && kind <= ACLPY_SINGLE_POW) {
+    single_function_(s, v, kind, calm);
+    single_end_(s, v);
+  }
+}
+
+/* Of kinds of bytes: the function before the end. */
+ACLPY_INLINE int single_inner_(int kind) {
+  return kind < ACLPY_SINGLE_FIXED_EXP ? ACLPY_SINGLE_NONE : kind - ACLPY_SINGLE_FIXED_EXP + ACLPY_SINGLE_EXP;
+}
+
+/* The quad of bytes from element i on; 0 where it is to be done in turn. */
+ACLPY_INLINE int single_bytes_(const fused_single *s, const float *e, unsigned char *y, int64_t i, int kind) {
+  const float *each = single_may_row_(kind) ? single_row_(s, i) : NULL;
+  const int function = kind >= ACLPY_SINGLE_FIXED_EXP;
+  v32 v[4], t[4];
+  for (int k = 0; k < 4; ++k) v[k] = v32_load(e + i + k * v32_LANES);
+  if (function) single_times_(v, s->factor);
+  if (function) single_function_(s, v, single_inner_(kind), 0);
+  fixed_sums_(&s->fixed, v, each, t, function ? ACLPY_FIXED_DONE : kind - ACLPY_SINGLE_FIXED);
+  return fixed_store_(&s->fixed, t, y + i, s->streaming);
+}
+
+/* In turn. */
+static __attribute__((unused, noinline)) void single_again_(const aclpy_fused *f, const fused_single *s, int64_t i,
+                                                            int kind) {
+  const fused_direct *d = s->d;
+  v32 v[4];
+  for (int k = 0; k < 4; ++k) v[k] = v32_load(d->e + i + k * v32_LANES);
+  if (kind >= ACLPY_SINGLE_FIXED_EXP) {
+    single_times_(v, s->factor);
+    single_function_(s, v, single_inner_(kind), 0);
+    single_end_(s, v);
+  } else if (kind == ACLPY_SINGLE_FIXED_DONE) {
+    single_end_(s, v);
+  } else {
+    single_times_(v, v32_set1(d->factor * d->fold.gain));
+    direct_steps_(d, v, i);
+  }
+  direct_store_(f->post.target, d->y + i, v, f->streaming, 0);
 }
 
 #endif

@@ -62,6 +62,7 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   const int64_t n = f->g.n, size = (int64_t)sizeof(STORED);
   const int row = single_has_row_(kind), each = row || single_may_row_(kind);
   /* Where results need more registers than there are beside x. */
+  const int fixed = single_is_fixed_(kind), made_here = !fixed && kind != ACLPY_SINGLE_POWERS;
   const int late = kind == ACLPY_SINGLE_TANH || (row && sizeof(STORED) < sizeof(float));
   const aclpy_walk forwards = {-1, n * size};
   /* Beside a row of operands the first level has less room; results of one byte a float want the whole way even so. */
@@ -69,7 +70,7 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   const int64_t near = PLAIN && s.d->core == ACLPY_CORE_ZEN_5 ? least : 0;
   const float *e = s.d->e;
   unsigned char *y = s.d->y;
-  int64_t i = 0;
+  int64_t i = s.from;
   for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
     v32 v[4], made[4];
     const aclpy_walk *walk = each ? &t->walk : &forwards;
@@ -77,9 +78,11 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
     TOP_QUAD(&t->top, t->next + aclpy_walk_at(walk, i * size) / size);
     /* Before anything is stored (direct_quads). */
     if (!late) FN(direct_load)(t->x + i, v, way);
-    if (kind != ACLPY_SINGLE_POWERS) FN(single_make)(&s, e, made, i, kind, way);
+    if (made_here) FN(single_make)(&s, e, made, i, kind, way);
     if (late) FN(direct_load)(t->x + i, v, way);
-    if (kind != ACLPY_SINGLE_POWERS) FN(single_store)(f, &s, made, y, i, kind, target, way);
+    if (made_here) FN(single_store)(f, &s, made, y, i, kind, target, way);
+    /* Left for the caller, who comes back: a call from here would take all registers. */
+    if (fixed && i != s.again && !single_bytes_(&s, e, y, i, kind)) break;
     if (kind >= ACLPY_SINGLE_POWERED) {
       FN(direct_powers)(t, v, i, way);
     } else {
@@ -140,8 +143,32 @@ ACLPY_SINGLES_(single_other, f->post.target, ACLPY_WAY_ANY)
 ACLPY_SINGLES_(single_same, ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), ACLPY_WAY_ANY)
 ACLPY_SINGLES_(single_calm, ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), ACLPY_WAY_CALM)
 ACLPY_SINGLES_(single_pairs, ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), ACLPY_WAY_PAIRS)
-#undef ACLPY_SINGLE_
-#undef ACLPY_SINGLES_
+
+#if ACLPY_FIXED_BYTES
+ACLPY_SINGLE_(single_fixed, ACLPY_SINGLE_FIXED, f->post.target, ACLPY_WAY_ANY)
+ACLPY_SINGLE_(single_fixed_sum, ACLPY_SINGLE_FIXED_SUM, f->post.target, ACLPY_WAY_ANY)
+ACLPY_SINGLE_(single_fixed_moved, ACLPY_SINGLE_FIXED_MOVED, f->post.target, ACLPY_WAY_ANY)
+ACLPY_SINGLE_(single_fixed_product, ACLPY_SINGLE_FIXED_PRODUCT, f->post.target, ACLPY_WAY_ANY)
+ACLPY_SINGLE_(single_fixed_done, ACLPY_SINGLE_FIXED_DONE, f->post.target, ACLPY_WAY_ANY)
+ACLPY_SINGLE_(single_fixed_exp, ACLPY_SINGLE_FIXED_EXP, f->post.target, ACLPY_WAY_ANY)
+ACLPY_SINGLE_(single_fixed_tanh, ACLPY_SINGLE_FIXED_TANH, f->post.target, ACLPY_WAY_ANY)
+ACLPY_SINGLE_(single_fixed_gelu_erf, ACLPY_SINGLE_FIXED_GELU_ERF, f->post.target, ACLPY_WAY_ANY)
+ACLPY_INLINE int64_t FN(single_fixed_run)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s, int kind) {
+  if (kind == ACLPY_SINGLE_FIXED) return FN(single_fixed)(f, t, s);
+  if (kind == ACLPY_SINGLE_FIXED_SUM) return FN(single_fixed_sum)(f, t, s);
+  if (kind == ACLPY_SINGLE_FIXED_MOVED) return FN(single_fixed_moved)(f, t, s);
+  if (kind == ACLPY_SINGLE_FIXED_PRODUCT) return FN(single_fixed_product)(f, t, s);
+  if (kind == ACLPY_SINGLE_FIXED_EXP) return FN(single_fixed_exp)(f, t, s);
+  if (kind == ACLPY_SINGLE_FIXED_TANH) return FN(single_fixed_tanh)(f, t, s);
+  if (kind == ACLPY_SINGLE_FIXED_GELU_ERF) return FN(single_fixed_gelu_erf)(f, t, s);
+  return FN(single_fixed_done)(f, t, s);
+}
+#else
+ACLPY_INLINE int64_t FN(single_fixed_run)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s, int kind) {
+  (void)t, (void)s, (void)kind;
+  return f->g.n;
+}
+#endif
 
 /* `same`: the destination is of the source's type. */
 ACLPY_INLINE int64_t FN(single_run)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s, int kind,
@@ -151,3 +178,5 @@ ACLPY_INLINE int64_t FN(single_run)(const aclpy_fused *f, FN(direct_three) * t, 
   if (way == ACLPY_WAY_PAIRS) return FN(single_pairs)(f, t, s, kind);
   return FN(single_same)(f, t, s, kind);
 }
+#undef ACLPY_SINGLE_
+#undef ACLPY_SINGLES_

@@ -84,5 +84,7 @@ void aclpy_core_set_kind(int kind);
 /* Whether kernels for AVX-512 round to bfloat16 by the processor's own instruction. Tests choose, before any kernel
  * runs on another thread; below 0: as found. */
 void aclpy_core_set_bf16(int rounds);
+/* The same of whether they turn floats into bytes by sums (simd/fixed_bytes.h), which takes AVX-512-VBMI. */
+void aclpy_core_set_vbmi(int can);
 
 #endif

@@ -16,6 +16,7 @@ from aclnn_native import lib
 from aclnn_py.core import settings
 from aclnn_py.core.extras import Binary, Eltwise, Extras
 from support.fused import forward
+from support.steps import SAME, applied, rounded
 
 F = np.float32
 ISAS = [
@@ -89,7 +90,7 @@ WAYS = {name: {"isa": name} for name in ISAS} | {
 }
 WAYS |= {
     f"{BEST}-past": {"isa": BEST, "last_level": 4096},
-    f"{BEST}-pairs": {"isa": BEST, "bf16": 0},
+    f"{BEST}-older": {"isa": BEST, "bf16": 0, "vbmi": 0},
 }
 
 
@@ -98,11 +99,13 @@ def isa(request):
     way = request.param
     lib.aclpy_core_set_kind(way.get("kind", -1))
     lib.aclpy_core_set_bf16(way.get("bf16", -1))
+    lib.aclpy_core_set_vbmi(way.get("vbmi", -1))
     lib.aclpy_cache_set_last_level(way.get("last_level", 0))
     with settings.override(isa=way["isa"], fallback="error"):
         yield way["isa"]
     lib.aclpy_core_set_kind(-1)
     lib.aclpy_core_set_bf16(-1)
+    lib.aclpy_core_set_vbmi(-1)
     lib.aclpy_cache_set_last_level(0)
 
 
@@ -121,53 +124,11 @@ def source(shape, dtype):
     return x.astype(dtype)
 
 
-def one(op, t, s):
-    """One operation as the reference names it; `s` is the operand of a binary one."""
-    if isinstance(op, Binary):
-        if op.alg == "max":
-            return np.where(t > s, t, s)
-        if op.alg == "gt":
-            return (t > s).astype(F)
-        by_name = {"add": np.add, "mul": np.multiply, "sub": np.subtract, "div": np.divide}
-        return by_name[op.alg](t, s)
-    a, b = F(op.alpha), F(op.beta)
-    if op.alg == "clip":
-        above = np.where(t > a, t, a)
-        return np.where(b < above, b, above)
-    if op.alg == "linear":
-        return a * t + b
-    if op.alg == "abs":
-        return np.where(t > 0, t, -t)
-    return t * t if op.alg == "square" else np.where(t > 0, t, a * t)
-
-
-def applied(t, program, scale, rows):
-    """All of them, each rounded to float32."""
-    rows = iter(rows)
-    with np.errstate(all="ignore"):
-        t = t * F(scale)
-        for op in program:
-            t = one(op, t, next(rows) if isinstance(op, Binary) else None)
-    return t
-
-
-def rounded(t, target):
-    if target == "uint8" or target == "int8":
-        info = np.iinfo(target)
-        return np.where(np.isnan(t), 0, np.rint(np.clip(t, info.min, info.max))).astype(target)
-    with np.errstate(all="ignore"):
-        return t.astype(ml_dtypes.bfloat16 if target == "bfloat16" else target)
-
-
 def bits(a):
     """Bit patterns, all NaNs alike."""
     a = np.ascontiguousarray(a)
     wide = a.astype(np.float32)
     return np.where(np.isnan(wide), 0, a.view(f"u{a.itemsize}"))
-
-
-#: Is never folded; once, it turns 0 to -0.
-SAME = Extras(post_ops=(Eltwise("abs"), Eltwise("abs")))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

@@ -323,11 +323,13 @@ int main(void) {
     ++tested;
     for (int way = 0; way <= (strcmp(k->isa, "avx512") == 0); ++way) {
       aclpy_core_set_bf16(way - 1);
+      aclpy_core_set_vbmi(way - 1);
       for (size_t s = few; s < sizeof shapes_ / sizeof shapes_[0]; s += few ? 3 : 1) {
         check_shape_(k, &shapes_[s], phase++);
       }
     }
     aclpy_core_set_bf16(-1);
+    aclpy_core_set_vbmi(-1);
     check_refusals_(k);
   }
   CHECK(tested >= 1, "no kernel found");

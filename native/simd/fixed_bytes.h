@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Floats to bytes by a sum instead of a rounding: of t = 256 + 1/2 + x, from 256 to 512, the place of 1 is bit 15, so
+ * the eight bits from there on are x rounded to the nearest whole number, and the fifteen below tell how far x is from
+ * where the next one begins. So x need not be rounded as the operations in turn would: where none of t is near a whole
+ * number any x near enough gives the same bytes. The sum is one multiply-add where x is a product.
+ *
+ * ACLPY_FIXED_BYTES: there is such a way (on processors with AVX-512-VBMI: aclpy_core_vbmi).
+ * v32_fixed_clear(t, near): none of four vectors has all bits of `near` 0.
+ * v32_fixed_bytes(t): the bytes of four.
+ */
+#ifndef ACLPY_SIMD_FIXED_BYTES_H
+#define ACLPY_SIMD_FIXED_BYTES_H
+
+#include "isa.h"
+
+#define ACLPY_FIXED_ZERO 256.5f         /* what stands for 0 */
+#define ACLPY_FIXED_TOP 511.75f         /* for 255 */
+#define ACLPY_FIXED_PLACE 0x1p-15       /* of the last bit */
+enum { ACLPY_FIXED_FRACTION = 0x7fff }; /* bits below the whole number */
+
+#if ACLPY_ISA_RANK == 3
+#define ACLPY_FIXED_BYTES 1
+/* Whether the processor has AVX-512-VBMI (dispatch/core.c). */
+extern int aclpy_core_vbmi __attribute__((visibility("hidden")));
+
+ACLPY_INLINE int v32_fixed_clear(const v32 *t, v32 near) {
+  const __m512i bits = _mm512_castps_si512(near);
+  __mmask16 clear = _mm512_test_epi32_mask(_mm512_castps_si512(t[0]), bits);
+  for (int k = 1; k < 4; ++k) clear = _mm512_mask_test_epi32_mask(clear, _mm512_castps_si512(t[k]), bits);
+  return clear == 0xffff;
+}
+
+/* Of each eight bytes those of `where`: eight bits of `from` from the places in `by` on. As text, so that a compiler
+ * that may not use AVX-512-VBMI by itself takes it. */
+ACLPY_INLINE __m512i aclpy_shift_bytes_(__m512i into, __mmask64 where, v32 from, __m512i by) {
+  __asm__("vpmultishiftqb %2, %3, %0%{%1%}" : "+v"(into) : "Yk"(where), "v"(from), "v"(by));
+  return into;
+}
+ACLPY_INLINE __m512i aclpy_shift_first_bytes_(v32 from, __m512i by) {
+  __m512i into;
+  __asm__("vpmultishiftqb %1, %2, %0" : "=v"(into) : "v"(from), "v"(by));
+  return into;
+}
+ACLPY_INLINE v32 v32_fixed_bytes(const v32 *t) {
+  /* Bit 15 of the one float, of the other. */
+  const __m512i by = _mm512_set1_epi16(47 << 8 | 15);
+  __m512i mixed = aclpy_shift_first_bytes_(t[0], by);
+  mixed = aclpy_shift_bytes_(mixed, 0x0c0c0c0c0c0c0c0cull, t[1], by);
+  mixed = aclpy_shift_bytes_(mixed, 0x3030303030303030ull, t[2], by);
+  mixed = aclpy_shift_bytes_(mixed, 0xc0c0c0c0c0c0c0c0ull, t[3], by);
+  /* Two of each vector lie in each eight. */
+  static const _Alignas(64) uint8_t order[64] = {0, 1, 8,  9,  16, 17, 24, 25, 32, 33, 40, 41, 48, 49, 56, 57, /* */
+                                                 2, 3, 10, 11, 18, 19, 26, 27, 34, 35, 42, 43, 50, 51, 58, 59, /* */
+                                                 4, 5, 12, 13, 20, 21, 28, 29, 36, 37, 44, 45, 52, 53, 60, 61, /* */
+                                                 6, 7, 14, 15, 22, 23, 30, 31, 38, 39, 46, 47, 54, 55, 62, 63};
+  __m512i bytes;
+  __asm__("vpermb %1, %2, %0" : "=v"(bytes) : "v"(mixed), "v"(_mm512_load_si512(order)));
+  return _mm512_castsi512_ps(bytes);
+}
+/* As bytes 128 less. */
+ACLPY_INLINE v32 v32_fixed_signed(v32 bytes) {
+  return _mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(bytes), _mm512_set1_epi8((char)0x80)));
+}
+ACLPY_INLINE int v32_fixed_can(void) { return aclpy_core_vbmi; }
+ACLPY_INLINE v32 v32_fixed_near(uint32_t bits) { return _mm512_castsi512_ps(_mm512_set1_epi32((int)bits)); }
+#else
+#define ACLPY_FIXED_BYTES 0
+ACLPY_INLINE int v32_fixed_can(void) { return 0; }
+ACLPY_INLINE int v32_fixed_clear(const v32 *t, v32 near) { return (void)t, (void)near, 0; }
+ACLPY_INLINE v32 v32_fixed_bytes(const v32 *t) { return t[0]; }
+ACLPY_INLINE v32 v32_fixed_signed(v32 bytes) { return bytes; }
+ACLPY_INLINE v32 v32_fixed_near(uint32_t bits) { return v32_set1((float)bits); }
+#endif
+
+#endif

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults in the bytes of a softmax that are computed by one sum."""
+
+from __future__ import annotations
+
+from mutant import Mutant
+
+BYTES = ("tests/conformance/test_fused_bytes.py",)
+
+FUSED_MUTANTS = (
+    Mutant(
+        "bytes next to halves are taken as they come",
+        "native/kernels/fused_fixed.h",
+        "error >= 0.99 * ACLPY_FIXED_PLACE * places",
+        "error >= 99.0 * ACLPY_FIXED_PLACE * places",
+        BYTES,
+    ),
+    Mutant(
+        "of a row of operands half is looked at for what bytes hold",
+        "native/kernels/fused_fixed.h",
+        "at < n; at += ACLPY_DIRECT_QUAD",
+        "at < n / 2; at += ACLPY_DIRECT_QUAD",
+        BYTES,
+    ),
+    Mutant(
+        "bytes beyond the largest wrap",
+        "native/kernels/fused_fixed.h",
+        "high > 255.4 - bias",
+        "high > 1e9 - bias",
+        BYTES,
+    ),
+    Mutant(
+        "where bytes are done in turn after all, the next row's largest element is missed",
+        "native/kernels/fused_direct_rows.h",
+        "TOP_QUAD(&t->top, t->next + k);\n      return",
+        "(void)k;\n      return",
+        BYTES,
+    ),
+)
