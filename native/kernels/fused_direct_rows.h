@@ -195,8 +195,12 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   v32_acc rest = t.sum;
   const int able = way == ACLPY_WAY_ANY || (peak->calm && d->calm);
   fused_single s;
+  fixed_row bytes;
   int kind = ACLPY_SINGLE_NOT;
   int64_t i;
+  s.fixed = &bytes;
+  s.from = 0;
+  s.again = -1;
   d->made = functions && d->powers.can;
   if (d->made && way != ACLPY_WAY_ANY) d->made = peak->calm;
   if (d->made && way == ACLPY_WAY_ANY && d->wary) d->made = FN(direct_near)(x, n, shift);
@@ -209,8 +213,6 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   if (!d->made && kind == ACLPY_SINGLE_NOT && functions) FN(direct_finish)(f, d, 0, way);
   if (d->made) fused_powered_(f, d, &s);
   if (d->made) kind = d->powered ? ACLPY_SINGLE_POWERED : ACLPY_SINGLE_POWERS;
-  s.from = 0;
-  s.again = -1;
   if (d->fixed.pause > 0) --d->fixed.pause;
   if (single_is_fixed_(kind)) {
     i = d->at = FN(direct_bytes)(f, d, &t, &s, kind, way);

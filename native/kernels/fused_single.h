@@ -51,7 +51,7 @@ typedef struct fused_single {
   int streaming;
   int far;  /* the step's row of values lies beyond the caches */
   int firm; /* results are 0, normal numbers or infinite where the row is calm */
-  fixed_row fixed;
+  fixed_row *fixed;
   int64_t from;  /* the element that the loop begins with */
   int64_t again; /* the quad of it is written; -1: none is */
 } fused_single;
@@ -160,7 +160,7 @@ ACLPY_INLINE int single_has_row_(int kind) { return kind == ACLPY_SINGLE_MUL_EAC
 ACLPY_INLINE int single_fixed_(const aclpy_fused *f, const fused_direct *d, fused_single *s) {
   const fixed_form *x = &d->fixed;
   const double factor = (double)(d->factor * d->fold.gain);
-  if (!x->can || x->pause > 0 || !fixed_row_make_(f, x, factor, &s->fixed)) return 0;
+  if (!x->can || x->pause > 0 || !fixed_row_make_(f, x, factor, s->fixed)) return 0;
   if (x->row >= 0) s->step = d->now[x->row];
   if (x->terms != NULL) s->step.operand.each = x->terms;
   return 1;
@@ -201,7 +201,7 @@ ACLPY_INLINE int single_ends_fixed_(const aclpy_fused *f, fused_single *s) {
   x.least = x.most = 1.0;
   /* Three roundings of what is at most 256 where it matters. */
   x.error = 3.01 * 0x1p-24 * 0x1p8;
-  return fixed_row_make_(f, &x, 1.0, &s->fixed);
+  return fixed_row_make_(f, &x, 1.0, s->fixed);
 }
 
 /* Which kind the row of d is, and what its quads need. Not inlined: once a row. */
@@ -260,11 +260,14 @@ ACLPY_INLINE void single_function_(const fused_single *s, v32 *v, int kind, int 
   if (kind == ACLPY_SINGLE_POW) aclpy_function_power_(&s->step, v, calm);
 }
 
-/* `code`: of the step, a constant where the kind has but one. */
-ACLPY_INLINE void single_easy_(const fused_single *s, v32 *v, int64_t i, int64_t code) {
+/* `code`: of the step, a constant where the kind has but one; `row`: the step may have a row, or (2) has one. */
+ACLPY_INLINE void single_easy_(const fused_single *s, v32 *v, int64_t i, int64_t code, int row) {
+  aclpy_post_step step = s->step;
   if (s->has_before) single_times_(v, s->before);
-  if (s->step.operand.each != NULL) single_row_(s, i);
-  aclpy_easy_step_as_(code, &s->step, v, i, 4);
+  if (row == 0) step.operand.each = NULL;
+  if (row == 2 && step.operand.each == NULL) __builtin_unreachable();
+  if (step.operand.each != NULL) single_row_(s, i);
+  aclpy_easy_step_as_(code, &step, v, i, 4);
   single_end_(s, v);
 }
 
@@ -278,12 +281,12 @@ ACLPY_INLINE void fused_single_apply_(const fused_single *s, v32 *v, int64_t i, 
     if (kind == ACLPY_SINGLE_ADD_EACH) v[k] = v32_add(v[k], v32_load(each + k * v32_LANES));
   }
   if (kind == ACLPY_SINGLE_MANY) single_end_(s, v);
-  if (kind == ACLPY_SINGLE_EASY) single_easy_(s, v, i, s->step.code);
-  if (kind == ACLPY_SINGLE_MIN) single_easy_(s, v, i, ACLPY_POST_MIN);
-  if (kind == ACLPY_SINGLE_DIV) single_easy_(s, v, i, ACLPY_POST_DIV);
-  if (kind == ACLPY_SINGLE_LINEAR) single_easy_(s, v, i, ACLPY_POST_LINEAR);
-  if (kind == ACLPY_SINGLE_LED_ADD) single_easy_(s, v, i, ACLPY_POST_ADD);
-  if (kind == ACLPY_SINGLE_LED_MUL) single_easy_(s, v, i, ACLPY_POST_MUL);
+  if (kind == ACLPY_SINGLE_EASY) single_easy_(s, v, i, s->step.code, 1);
+  if (kind == ACLPY_SINGLE_MIN) single_easy_(s, v, i, ACLPY_POST_MIN, 0);
+  if (kind == ACLPY_SINGLE_DIV) single_easy_(s, v, i, ACLPY_POST_DIV, 0);
+  if (kind == ACLPY_SINGLE_LINEAR) single_easy_(s, v, i, ACLPY_POST_LINEAR, 0);
+  if (kind == ACLPY_SINGLE_LED_ADD) single_easy_(s, v, i, ACLPY_POST_ADD, 2);
+  if (kind == ACLPY_SINGLE_LED_MUL) single_easy_(s, v, i, ACLPY_POST_MUL, 2);
   if (kind >= ACLPY_SINGLE_EXP && kind <= ACLPY_SINGLE_POW) {
     single_function_(s, v, kind, calm);
     single_end_(s, v);
@@ -296,15 +299,16 @@ ACLPY_INLINE int single_inner_(int kind) {
 }
 
 /* The quad of bytes from element i on; 0 where it is to be done in turn. */
-ACLPY_INLINE int single_bytes_(const fused_single *s, const float *e, unsigned char *y, int64_t i, int kind) {
+ACLPY_INLINE int single_bytes_(const fused_single *s, const fixed_row *row, const float *e, unsigned char *y, int64_t i,
+                               int kind) {
   const float *each = single_may_row_(kind) ? single_row_(s, i) : NULL;
   const int function = kind >= ACLPY_SINGLE_FIXED_EXP;
   v32 v[4], t[4];
   for (int k = 0; k < 4; ++k) v[k] = v32_load(e + i + k * v32_LANES);
   if (function) single_times_(v, s->factor);
   if (function) single_function_(s, v, single_inner_(kind), 0);
-  fixed_sums_(&s->fixed, v, each, t, function ? ACLPY_FIXED_DONE : kind - ACLPY_SINGLE_FIXED);
-  return fixed_store_(&s->fixed, t, y + i, s->streaming);
+  fixed_sums_(row, v, each, t, function ? ACLPY_FIXED_DONE : kind - ACLPY_SINGLE_FIXED);
+  return fixed_store_(row, t, y + i, s->streaming);
 }
 
 /* In turn. */

@@ -70,7 +70,10 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   const int64_t near = PLAIN && s.d->core == ACLPY_CORE_ZEN_5 ? least : 0;
   const float *e = s.d->e;
   unsigned char *y = s.d->y;
-  int64_t i = s.from;
+  fixed_row bytes;
+  if (fixed) bytes = *s.fixed;
+  /* Only loops of bytes begin elsewhere; those of one type of results are better off without the choice. */
+  int64_t i = __builtin_constant_p(target) ? 0 : s.from;
   for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
     v32 v[4], made[4];
     const aclpy_walk *walk = each ? &t->walk : &forwards;
@@ -82,7 +85,7 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
     if (late) FN(direct_load)(t->x + i, v, way);
     if (made_here) FN(single_store)(f, &s, made, y, i, kind, target, way);
     /* Left for the caller, who comes back: a call from here would take all registers. */
-    if (fixed && i != s.again && !single_bytes_(&s, e, y, i, kind)) break;
+    if (fixed && i != s.again && !single_bytes_(&s, &bytes, e, y, i, kind)) break;
     if (kind >= ACLPY_SINGLE_POWERED) {
       FN(direct_powers)(t, v, i, way);
     } else {
