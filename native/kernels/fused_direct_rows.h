@@ -166,7 +166,7 @@ ACLPY_INLINE int64_t FN(direct_bytes)(const aclpy_fused *f, fused_direct *d, FN(
   for (int64_t again = 0;; ++again) {
     const int64_t i = FN(single_fixed_run)(f, t, s, kind);
     if (i + ACLPY_DIRECT_QUAD > f->g.n) return i;
-    if (again * ACLPY_FIXED_SHARE >= f->g.n / ACLPY_DIRECT_QUAD) {
+    if (again * ACLPY_FIXED_PART >= f->g.n / ACLPY_DIRECT_QUAD) {
       d->fixed.pause = ACLPY_FIXED_PAUSE;
       kind = fused_single_make_(f, d, s);
       d->at = s->from = i;

@@ -15,7 +15,7 @@
 enum {
   ACLPY_FIXED_NEAR = 16,  /* the most last places that the two ways may be apart: one quad of 16 of an even spread */
   ACLPY_FIXED_TERM = 256, /* see fixed_terms_make_ */
-  ACLPY_FIXED_SHARE = 8,  /* where more than an eighth of a row's quads go in turn, */
+  ACLPY_FIXED_PART = 8,   /* where more than an eighth of a row's quads go in turn, */
   ACLPY_FIXED_PAUSE = 32  /* so many rows do */
 };
 

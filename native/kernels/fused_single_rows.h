@@ -61,8 +61,8 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
                                       int64_t target, int way) {
   const int64_t n = f->g.n, size = (int64_t)sizeof(STORED);
   const int row = single_has_row_(kind), each = row || single_may_row_(kind);
-  /* Where results need more registers than there are beside x. */
   const int fixed = single_is_fixed_(kind), made_here = !fixed && kind != ACLPY_SINGLE_POWERS;
+  /* Where results need more registers than there are beside x. */
   const int late = kind == ACLPY_SINGLE_TANH || (row && sizeof(STORED) < sizeof(float));
   const aclpy_walk forwards = {-1, n * size};
   /* Beside a row of operands the first level has less room; results of one byte a float want the whole way even so. */
