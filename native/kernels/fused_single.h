@@ -311,7 +311,7 @@ ACLPY_INLINE int single_bytes_(const fused_single *s, const fixed_row *row, cons
   return fixed_store_(row, t, y + i, s->streaming);
 }
 
-/* In turn. */
+/* The quad of bytes from element i on, made as the operations in turn make it. */
 static __attribute__((unused, noinline)) void single_again_(const aclpy_fused *f, const fused_single *s, int64_t i,
                                                             int kind) {
   const fused_direct *d = s->d;
