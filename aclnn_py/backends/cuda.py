@@ -96,8 +96,8 @@ class _CudaStep:
             place = ffi.new("void *[]", [words])
             params = int(ffi.cast("uintptr_t", place))
             launch = cuda_programs.launch()
-            for kernel, blocks, threads in found.kernels:
-                launch(kernel, blocks, 1, 1, threads, 1, 1, 0, queue.ptr, params, 0)
+            for kernel, blocks, threads, shared in found.kernels:
+                launch(kernel, blocks, 1, 1, threads, 1, 1, shared, queue.ptr, params, 0)
             with suppress(Exception):  # it is launched; without this the next one comes here, too
                 self._keep(found, queue)
 
@@ -110,13 +110,20 @@ class _CudaStep:
 
     def _prepare(self, device: int) -> _Prepared:
         step = self._step
-        plan = launches(step.kernel, step.dtype, step.params, cuda_programs.processors(device))
+        plan = launches(
+            step.kernel,
+            step.dtype,
+            step.params,
+            cuda_programs.processors(device),
+            cuda_programs.shared_memory(device),
+        )
         assert plan is not None, step  # accepted
         kernels = tuple(
             Kernel(
-                cuda_programs.function(device, plan.source, plan.dtype, one.function),
+                cuda_programs.function(device, plan.source, plan.dtype, one.function, one.shared),
                 one.blocks,
                 one.threads,
+                one.shared,
             )
             for one in plan.launches
         )

@@ -8,11 +8,12 @@ for one dtype.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from aclnn_native import lib
 from aclnn_py.backends.cuda_fused import FUSED
 from aclnn_py.backends.cuda_launch import LANES, Launch, Launches, blocks_of, ceil_div
+from aclnn_py.backends.cuda_rows import VECTOR, rows
 from aclnn_py.core.dtype import by_name
 
 if TYPE_CHECKING:
@@ -47,65 +48,21 @@ _CAST_TARGETS: Final = frozenset(
 )  # fmt: skip
 #: Sources whose kernels take any types.
 _ANY_TYPE: Final = ("copy_strided.cu", "post_ops.cu", "softmax_fused.cu")
-_VECTOR: Final = 16  # bytes a thread moves at once
 _SQUARE: Final = 32  # elements of an edge that a transposing copy takes at once
 _MOST_RANK: Final = 25
 
 
-class _Held(NamedTuple):
-    """A kernel of a block for rows that it holds in registers."""
-
-    name: str
-    units: int  # of a thread: what the sources call UNITS
-    fewest: int  # threads
-    most: int
-
-
-#: Units of a thread of the kernels of a warp for a row; by whether it is backward, and whether
-#: elements have two bytes.
-_WARP_UNITS: Final = {
-    (False, False): (1, 2, 4, 8),
-    (False, True): (1, 2, 4),
-    (True, False): (1, 2, 4),
-    (True, True): (1, 2, 4),
-}
-#: Kernels of a block, shortest rows first; few threads with much each leave others something to do
-#: while these wait for each other. Longer rows go to the last one, which keeps a part of them.
-_HELD: Final = {
-    (False, False): (_Held("block4", 4, 128, 256), _Held("block8", 8, 128, 512)),
-    (False, True): (
-        _Held("block4", 4, 64, 256),
-        _Held("kept256", 8, 256, 256),
-        _Held("kept384", 8, 384, 384),
-    ),
-    (True, False): (
-        _Held("block2", 2, 128, 128),
-        _Held("block128", 4, 128, 128),
-        _Held("block256", 4, 256, 256),
-        _Held("block512", 4, 512, 512),
-    ),
-    (True, True): (
-        _Held("block2", 2, 128, 128),
-        _Held("block128", 4, 128, 128),
-        _Held("block256", 4, 256, 256),
-        _Held("block512", 4, 512, 512),
-    ),
-}
-_LONGEST: Final = {
-    (False, False): 1024,
-    (False, True): 512,
-    (True, False): 1024,
-    (True, True): 1024,
-}
 #: Strips: units of columns beside each other, least rows, least threads of a block, their types,
-#: and rows that a thread holds, by whether it is backward and bytes of an element.
+#: and rows that a thread holds, by whether it is backward.
 _STRIP: Final = 4
 _STRIP_LEAST: Final = 16
-_STRIP_THREADS: Final = 64
+_STRIP_THREADS: Final = (64, 1024)
 _STRIP_TYPES: Final = ("f32", "f16", "bf16")
-_STRIP_ROWS: Final = {(False, 2): 4, (False, 4): 8, (True, 2): 2, (True, 4): 4}
-#: Of a block for the longest strips.
-_STREAM_THREADS: Final = 1024
+_STRIP_ROWS: Final = {False: 8, True: 4}
+#: Of longer ones, which are read twice: units beside each other, threads by whether it is backward
+#: and bytes of an element.
+_STREAM: Final = 8
+_STREAM_THREADS: Final = {(False, 2): 384, (False, 4): 512, (True, 2): 512, (True, 4): 512}
 #: Rows of more elements are divided, however many there are: places in a row are 32-bit integers.
 _MOST_WHOLE: Final = 1 << 30
 #: A row is divided where there are fewer rows than processors, in at most so many chunks.
@@ -145,7 +102,9 @@ def addresses(kernel: str, reads: Sequence[int], write: int, scratch: int) -> li
     return [*reads, write]
 
 
-def launches(kernel: str, dtype: str, params: tuple[int, ...], processors: int) -> Launches | None:
+def launches(
+    kernel: str, dtype: str, params: tuple[int, ...], processors: int, shared: int = 0
+) -> Launches | None:
     """How a step runs on a card.
 
     Parameters
@@ -154,6 +113,8 @@ def launches(kernel: str, dtype: str, params: tuple[int, ...], processors: int) 
         Of the step: ``("softmax", "f32", (outer, n, inner))``, as the CPU kernels take them.
     processors : int
         Multiprocessors of the card.
+    shared : int
+        Shared memory that a block may ask for [bytes]; 0 where that is not to be used.
 
     Returns
     -------
@@ -168,7 +129,7 @@ def launches(kernel: str, dtype: str, params: tuple[int, ...], processors: int) 
         return FUSED[kernel](params, processors)
     if kernel not in SOURCES or dtype not in ITEMSIZES:
         return None
-    return _softmax(kernel, dtype, params, processors)
+    return _softmax(kernel, dtype, params, processors, shared)
 
 
 def _copy(kernel: str, dtype: str, params: tuple[int, ...]) -> Launches | None:
@@ -210,47 +171,50 @@ def _cast(dtype: str, params: tuple[int, ...]) -> Launches | None:
     if source not in ITEMSIZES or source == target or target not in _CAST_TARGETS:
         return None
     (elements,) = params
-    blocks = blocks_of(ceil_div(elements, 256 * (_VECTOR // ITEMSIZES[source])))
+    blocks = blocks_of(ceil_div(elements, 256 * (VECTOR // ITEMSIZES[source])))
     one = Launch(f"cast_{source}_{target}", blocks, 256)
     return Launches(SOURCES["cast"], source, (one,) if elements else (), (elements,))
 
 
-def _softmax(kernel: str, dtype: str, params: tuple[int, ...], processors: int) -> Launches:
+def _softmax(
+    kernel: str, dtype: str, params: tuple[int, ...], processors: int, shared: int
+) -> Launches:
     outer, n, inner = params
     source = SOURCES[kernel]
     if 0 in params:
         return Launches(source, dtype, (), (outer, n, inner, n, 1))
-    rows = outer * inner
+    columns = outer * inner
     way = _way(dtype, n, inner)
-    work = ceil_div(rows, _columns(way, dtype))
+    work = ceil_div(columns, _columns(way, dtype))
     room = _chunk(dtype, inner)
     if n > _MOST_WHOLE or (work < 2 * processors and n >= 2 * room):
         chunk = max(room, ceil_div(ceil_div(n, _MOST_CHUNKS), room) * room)
         chunks = ceil_div(n, chunk)
-        scratch = 16 * rows * (chunks + 1)
-        steps = _chunked(kernel, f"{way}_" if way else "", work * chunks, rows)
-        named = tuple(Launch(f"{s.function}_{dtype}", s.blocks, s.threads) for s in steps)
+        scratch = 16 * columns * (chunks + 1)
+        steps = _chunked(kernel, f"{way}_" if way else "", work * chunks, columns)
+        named = tuple(s.of(dtype) for s in steps)
         return Launches(source, dtype, named, (outer, n, inner, chunk, chunks), scratch)
     if way == "strip":
-        one = _strip(kernel, dtype, n, work)
+        one = _strip(kernel, dtype, n, columns)
+    elif way:
+        one = _tile(kernel, n, work)
     else:
-        one = _tile(kernel, n, work) if way else _rows(kernel, dtype, outer, n)
-    named = (Launch(f"{one.function}_{dtype}", one.blocks, one.threads),)
-    return Launches(source, dtype, named, (outer, n, inner, n, 1))
+        one = rows(kernel, dtype, ITEMSIZES[dtype], outer, n, shared)
+    return Launches(source, dtype, (one.of(dtype),), (outer, n, inner, n, 1))
 
 
 def _way(dtype: str, n: int, inner: int) -> str:
     """How kernels go over the problem: by rows (""), or columns in strips or in tiles."""
     if inner == 1:
         return ""
-    whole = dtype in _STRIP_TYPES and inner * ITEMSIZES[dtype] % _VECTOR == 0
+    whole = dtype in _STRIP_TYPES and inner * ITEMSIZES[dtype] % VECTOR == 0
     return "strip" if whole and n >= _STRIP_LEAST else "tile"
 
 
 def _columns(way: str, dtype: str) -> int:
     """Columns of a block: of a strip some units; in a tile a lane takes two if of two bytes."""
     if way == "strip":
-        return _STRIP * _VECTOR // ITEMSIZES[dtype]
+        return _STRIP * VECTOR // ITEMSIZES[dtype]
     return LANES * (2 if ITEMSIZES[dtype] == 2 else 1) if way else 1
 
 
@@ -271,29 +235,16 @@ def _chunked(kernel: str, prefix: str, items: int, rows: int) -> tuple[Launch, .
     )
 
 
-def _rows(kernel: str, dtype: str, outer: int, n: int) -> Launch:
-    backward = kernel.endswith("_backward")
-    unit = _VECTOR // ITEMSIZES[dtype]
-    # A row that ends inside of a unit may begin inside of one.
-    room = n if n % unit == 0 else n + unit - 1
-    for units in _WARP_UNITS[backward, unit == 8]:
-        if room <= LANES * units * unit:
-            return Launch(f"{kernel}_warp{units}", blocks_of(ceil_div(outer, 4)), 128)
-    for held in _HELD[backward, unit == 8]:
-        threads = ceil_div(ceil_div(room, held.units * unit), LANES) * LANES
-        if threads <= held.most:
-            threads = max(held.fewest, threads)
-            return Launch(f"{kernel}_{held.name}", blocks_of(outer), threads)
-    threads = _LONGEST[backward, unit == 8]
-    return Launch(f"{kernel}_kept{threads}", blocks_of(outer), threads)
-
-
-def _strip(kernel: str, dtype: str, n: int, strips: int) -> Launch:
-    held = _STRIP_ROWS[kernel.endswith("_backward"), ITEMSIZES[dtype]]
-    threads = max(_STRIP_THREADS, ceil_div(ceil_div(n, held) * _STRIP, LANES) * LANES)
-    if threads <= _STREAM_THREADS:
-        return Launch(f"{kernel}_strip", blocks_of(strips), threads)
-    return Launch(f"{kernel}_strip_stream", blocks_of(strips), _STREAM_THREADS)
+def _strip(kernel: str, dtype: str, n: int, columns: int) -> Launch:
+    backward, itemsize = kernel.endswith("_backward"), ITEMSIZES[dtype]
+    unit = VECTOR // itemsize
+    held = _STRIP_ROWS[backward]
+    fewest, most = _STRIP_THREADS
+    threads = max(fewest, ceil_div(ceil_div(n, held) * _STRIP, LANES) * LANES)
+    if threads <= most:
+        return Launch(f"{kernel}_strip", blocks_of(ceil_div(columns, _STRIP * unit)), threads)
+    blocks = blocks_of(ceil_div(columns, _STREAM * unit))
+    return Launch(f"{kernel}_strip_stream", blocks, _STREAM_THREADS[backward, itemsize])
 
 
 def _tile(kernel: str, n: int, tiles: int) -> Launch:

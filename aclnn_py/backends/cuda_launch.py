@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 __all__ = ["LANES", "Launch", "Launches", "blocks_of", "ceil_div"]
@@ -22,11 +22,18 @@ class Launch:
         Name of the ``extern "C"`` kernel.
     blocks, threads : int
         The grid and the block, both of one dimension.
+    shared : int
+        Shared memory that a block asks for [bytes], besides what the kernel has of its own.
     """
 
     function: str
     blocks: int
     threads: int
+    shared: int = 0
+
+    def of(self, dtype: str) -> Launch:
+        """The same of the program of a dtype."""
+        return replace(self, function=f"{self.function}_{dtype}")
 
 
 @dataclass(frozen=True, slots=True)

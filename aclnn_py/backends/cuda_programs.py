@@ -19,15 +19,20 @@ from threading import RLock
 from typing import Any, Final
 
 import aclnn_native
+from aclnn_py.backends.cuda_rows import OWN_SHARE
 from aclnn_runtime.cuda_queues import OnDevice
 
-__all__ = ["OPTIONS", "folder", "function", "includes", "launch", "processors"]
+__all__ = ["OPTIONS", "folder", "function", "includes", "launch", "processors", "shared_memory"]
 
 #: Of every compilation, besides architecture, dtype and folders: no shortcut in the arithmetic.
 OPTIONS: Final = (
     "-std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true",
 )  # fmt: skip
 _MULTIPROCESSORS: Final = 16  # cudaDevAttrMultiProcessorCount
+_MAJOR: Final = 75  # cudaDevAttrComputeCapabilityMajor
+_SHARED: Final = 97  # cudaDevAttrMaxSharedMemoryPerBlockOptin
+_SHARED_SIZE: Final = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+_FETCHING: Final = 8  # cards from sm_80 on fetch into shared memory while they go on
 _MARK: Final = "softmax.cu"
 _loading: Final = RLock()
 _CODES: Final = "post_ops_codes.h"  # shared with the C kernels
@@ -58,6 +63,15 @@ def processors(device: int) -> int:
     """Multiprocessors of a device."""
     with OnDevice(device) as calls:
         return int(calls.deviceGetAttribute(_MULTIPROCESSORS, device))
+
+
+@cache
+def shared_memory(device: int) -> int:
+    """Shared memory that a block may ask for [bytes]; 0 where asking for it does not pay."""
+    with OnDevice(device) as calls:
+        if int(calls.deviceGetAttribute(_MAJOR, device)) < _FETCHING:
+            return 0
+        return int(calls.deviceGetAttribute(_SHARED, device))
 
 
 @cache
@@ -128,7 +142,15 @@ def _kernel(device: int, source: str, dtype: str, name: str) -> tuple[int, objec
     return int(kernel.ptr), kernel
 
 
-def function(device: int, source: str, dtype: str, name: str) -> int:
+@cache
+def _ask(device: int, pointer: int, shared: int) -> None:
+    """Let a kernel be launched with more shared memory than every kernel may have."""
+    with OnDevice(device):
+        driver = import_module("cupy").cuda.driver
+        driver.funcSetAttribute(pointer, _SHARED_SIZE, shared)
+
+
+def function(device: int, source: str, dtype: str, name: str, shared: int = 0) -> int:
     """The ``CUfunction`` of a kernel on a device; compiles its program when it is the first.
 
     Parameters
@@ -139,10 +161,15 @@ def function(device: int, source: str, dtype: str, name: str) -> int:
         The program, as `aclnn_py.backends.cuda_kernels.programs` lists them.
     name : str
         Of the ``extern "C"`` kernel.
+    shared : int
+        Shared memory that launches will ask for [bytes].
     """
     # A second program of the same text would end when the first is kept, and its kernels with it.
     with _loading:
-        return _kernel(device, source, dtype, name)[0]
+        pointer = _kernel(device, source, dtype, name)[0]
+        if shared:  # all there is, so that no launch that asks for less comes first
+            _ask(device, pointer, shared_memory(device) - OWN_SHARE)
+        return pointer
 
 
 @cache

@@ -3,14 +3,19 @@
  * aclnn_py/backends/cuda_kernels.py.
  */
 #include "softmax.h"
+#include "softmax_spare.h"
 #include "softmax_strips.h"
 #include "softmax_tiles.h"
 
-/* Whether elements have two bytes; whether there are strips of them. */
+/* Whether elements have two bytes; whether they are float32; whether there are strips of them. */
 #define HALF_f32 0
 #define HALF_f64 0
 #define HALF_f16 1
 #define HALF_bf16 1
+#define FLOAT_f32 1
+#define FLOAT_f64 0
+#define FLOAT_f16 0
+#define FLOAT_bf16 0
 #define STRIPS_f32 1
 #define STRIPS_f64 0
 #define STRIPS_f16 1
@@ -29,6 +34,9 @@ BOTH_(block4, 512, 2, softmax_block, ACLPY_T, 4)
 #if ACLPY_JOIN(HALF, ACLPY_T)
 BOTH_(kept256, 256, ACLPY_CARD < 80 ? 2 : 4, softmax_kept, ACLPY_T, 256, 8, 0)
 BOTH_(kept384, 384, ACLPY_CARD < 80 ? 1 : 2, softmax_kept, ACLPY_T, 384, 8, 0)
+BOTH_(spare512, 512, 2, softmax_spare, ACLPY_T, 512, (ACLPY_CARD < 80 ? 6 : 8))
+BOTH_(spare1024, 1024, 1, softmax_spare, ACLPY_T, 1024, (ACLPY_CARD < 80 ? 6 : 8))
+BOTH_(strip_stream, 384, 2, softmax_strip_stream, ACLPY_T, 8)
 BOTH_(kept512, 512, 2, softmax_kept, ACLPY_T, 512, (ACLPY_CARD < 80 ? 5 : ACLPY_CARD < 86 ? 7 : 8), 2)
 #else
 BOTH_(warp8, 128, ACLPY_CARD >= 100 ? 4 : 6, softmax_warp, ACLPY_T, 8)
@@ -37,9 +45,13 @@ BOTH_(kept1024, 1024, 1, softmax_kept, ACLPY_T, 1024, KEPT_, 2)
 #endif
 BOTH_(combine, 256, 3, softmax_combine, ACLPY_T)
 BOTH_(chunks, 512, 2, softmax_chunks, ACLPY_T)
+#if ACLPY_JOIN(FLOAT, ACLPY_T)
+BOTH_(spare512, 512, 2, softmax_spare, ACLPY_T, 512, (ACLPY_CARD < 80 ? 6 : 8))
+BOTH_(held1024, 1024, 1, softmax_kept, ACLPY_T, 1024, 8, 0)
+BOTH_(strip_stream, 512, 2, softmax_strip_stream, ACLPY_T, 8)
+#endif
 #if ACLPY_JOIN(STRIPS, ACLPY_T)
-BOTH_(strip, 1024, 1, softmax_strip, ACLPY_T, (SIZE_ == 4 ? 8 : 4))
-BOTH_(strip_stream, 1024, 1, softmax_strip_stream, ACLPY_T)
+BOTH_(strip, 1024, 1, softmax_strip, ACLPY_T, 8, !ACLPY_T::WIDE)
 BOTH_(strip_chunks, 512, 2, softmax_strip_chunks, ACLPY_T)
 #endif
 BOTH_(tile, 512, 2, softmax_tile, ACLPY_T)

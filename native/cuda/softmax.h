@@ -103,16 +103,14 @@ __device__ inline void see(const Units<D, UNITS> &some, Seen<D> &seen) {
   for (int u = 0; u < UNITS; ++u) D::unpack(some.at[u], v + u * N);
   seen.template add<UNITS * N>(v);
 }
-/* The sum of a thread's exponentials. Where they have the size of what they come from they take its place, or, for the
+/* A thread's exponentials more. Where they have the size of what they come from they take its place, or, for the
  * logarithm, differences from the maximum do. */
 template <class D, bool LOGARITHM, int UNITS>
-__device__ inline double sum_of(Units<D, UNITS> &some, typename D::Real max) {
-  using Real = typename D::Real;
+__device__ inline void add_powers_of(Units<D, UNITS> &some, typename D::Real max, PowerSum<typename D::Real> &s) {
   constexpr int N = Unit<D>::N;
-  PowerSum<Real> s;
 #pragma unroll
   for (int u = 0; u < UNITS; ++u) {
-    Real v[N], e[N];
+    typename D::Real v[N], e[N];
     D::unpack(some.at[u], v);
 #pragma unroll
     for (int k = 0; k < N; ++k) {
@@ -122,9 +120,14 @@ __device__ inline double sum_of(Units<D, UNITS> &some, typename D::Real max) {
     add_powers<D, N>(s, e);
     if (D::WIDE) some.at[u] = D::pack(LOGARITHM ? v : e);
   }
+}
+template <class D, bool LOGARITHM, int UNITS>
+__device__ inline double sum_of(Units<D, UNITS> &some, typename D::Real max) {
+  PowerSum<typename D::Real> s;
+  add_powers_of<D, LOGARITHM>(some, max, s);
   return s.value();
 }
-/* Writes what sum_of has left. */
+/* Writes what add_powers_of has left. */
 template <class D, bool LOGARITHM, int UNITS>
 __device__ inline void finish(Units<D, UNITS> &some, typename D::Stored *base, const Span &s, int first, int step,
                               typename D::Real max, typename D::Real factor, u32 nothing) {

@@ -2,10 +2,11 @@
  * softmax_backward and log_softmax_backward for the dtype ACLPY_T (f32, f16, bf16, f64). Which kernel, grid and block:
  * aclnn_py/backends/cuda_kernels.py.
  */
+#include "backward_spare.h"
 #include "backward_strips.h"
 #include "backward_tiles.h"
 
-/* Whether there are strips of elements. */
+/* Whether there are strips of elements, and rows that go on in shared memory. */
 #define STRIPS_f32 1
 #define STRIPS_f64 0
 #define STRIPS_f16 1
@@ -26,8 +27,10 @@ BOTH_(kept1024, 1024, 1, backward_kept, ACLPY_T, 1024, (SIZE_ == 8 ? 2 : ACLPY_C
 BOTH_(partial, 512, 2, backward_partial, ACLPY_T)
 BOTH_(chunks, 512, 1, backward_chunks, ACLPY_T)
 #if ACLPY_JOIN(STRIPS, ACLPY_T)
-BOTH_(strip, 1024, 1, backward_strip, ACLPY_T, (SIZE_ == 4 ? 4 : 2))
-BOTH_(strip_stream, 1024, 1, backward_strip_stream, ACLPY_T)
+BOTH_(spare512, 512, 2, backward_spare, ACLPY_T, 512)
+BOTH_(spare1024, 1024, 1, backward_spare, ACLPY_T, 1024)
+BOTH_(strip, 1024, 1, backward_strip, ACLPY_T, 4)
+BOTH_(strip_stream, 512, 2, backward_strip_stream, ACLPY_T, 8)
 BOTH_(strip_partial, 512, 2, backward_strip_partial, ACLPY_T)
 BOTH_(strip_chunks, 512, 2, backward_strip_chunks, ACLPY_T)
 #endif

@@ -17,6 +17,7 @@ struct Total;
 template <>
 struct Total<float> {
   float high, low;
+  Total() = default; /* in shared memory */
   __device__ explicit Total(double sum) : high((float)sum), low(0) {
     if (isfinite(high)) low = (float)(sum - (double)high);
   }
@@ -33,6 +34,7 @@ struct Total<float> {
 template <>
 struct Total<double> {
   double sum;
+  Total() = default;
   __device__ explicit Total(double whole) : sum(whole) {}
   template <class D>
   __device__ double result(double g, double y, bool logarithm) const {

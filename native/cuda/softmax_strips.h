@@ -17,100 +17,109 @@ struct PartialOf<true> {
   using Type = double;
 };
 
+/* A sum as what results are made with: by one thread for all of a column. */
+template <class Real, bool LOGARITHM>
+struct Factor {
+  __device__ Real operator()(double sum) const { return factor_of(sum, LOGARITHM, Real()); }
+};
+
 /* Maxima of the columns. */
-template <class D, int UNITS>
+template <class D, int WIDTH, int UNITS>
 __device__ inline const typename D::Real *strip_tops(const Units<D, UNITS> &some) {
   using Real = typename D::Real;
   constexpr int N = Unit<D>::N;
   Real v[N], max[N];
-  D::unpack(some.at[0], max);
+  if constexpr (D::PAIRS) {
+    Word4 tops = some.at[0];
 #pragma unroll
-  for (int u = 1; u < UNITS; ++u) {
-    D::unpack(some.at[u], v);
+    for (int u = 1; u < UNITS; ++u) {
 #pragma unroll
-    for (int c = 0; c < N; ++c) max[c] = larger(max[c], v[c]);
+      for (int k = 0; k < 4; ++k) tops.at[k] = D::top(tops.at[k], some.at[u].at[k]);
+    }
+    D::unpack(tops, max);
+  } else {
+    D::unpack(some.at[0], max);
+#pragma unroll
+    for (int u = 1; u < UNITS; ++u) {
+      D::unpack(some.at[u], v);
+#pragma unroll
+      for (int c = 0; c < N; ++c) max[c] = larger(max[c], v[c]);
+    }
   }
-  return strip_join<D, Real>(max, Larger());
+  return strip_join<D, WIDTH, Real, Real, Real>([&](int c) { return max[c]; }, Larger(), Itself());
 }
-/* Exponentials of one row; these, or for the logarithm differences from the maxima, are left in v. */
-template <class D, bool LOGARITHM>
-__device__ inline void row_powers(const Word4 &row, const typename D::Real *max, typename D::Real *v,
-                                  typename D::Real *e) {
-  D::unpack(row, v);
-#pragma unroll
-  for (int c = 0; c < Unit<D>::N; ++c) {
-    v[c] -= max[c];
-    e[c] = exp_below<D>(v[c]);
-    if (!LOGARITHM) v[c] = e[c];
-  }
-}
-/* Sums of the columns' exponentials. */
-template <class D, bool LOGARITHM, int UNITS>
-__device__ inline const double *strip_powers(const Units<D, UNITS> &some, const typename D::Real *max,
-                                             typename D::Real (*v)[Unit<D>::N]) {
+/* Factors of the columns, from the sums of their exponentials. KEEP: these exponentials, or for the logarithm
+ * differences from the maxima, are left in v. */
+template <class D, int WIDTH, bool LOGARITHM, bool KEEP, int UNITS>
+__device__ inline const typename D::Real *strip_factors(const Units<D, UNITS> &some, const typename D::Real *max,
+                                                        typename D::Real (*v)[Unit<D>::N]) {
   using Real = typename D::Real;
   using Partial = typename PartialOf<LOGARITHM>::Type;
-  constexpr int N = Unit<D>::N;
-  Partial sum[N];
-  Real e[2][N];
-  if constexpr (D::WIDE) {
-    PowerSum<Real> s[N];
+  /* Of one column of one row. */
+  const auto power = [&](int u, int c) {
+    const Real below = D::load(D::take(some.at[u], c)) - max[c], e = exp_below<D>(below);
+    if (KEEP) v[u][c] = LOGARITHM ? below : e;
+    return e;
+  };
+  const auto column = [&](int c) {
+    if constexpr (D::WIDE) {
+      PowerSum<Real> s;
 #pragma unroll
-    for (int u = 0; u < UNITS; ++u) {
-      row_powers<D, LOGARITHM>(some.at[u], max, v[u], e[0]);
+      for (int u = 0; u < UNITS; ++u) s.add(power(u, c));
+      return (Partial)s.value();
+    } else {
+      Partial sum = 0;
 #pragma unroll
-      for (int c = 0; c < N; ++c) s[c].add(e[0][c]);
+      for (int u = 0; u < UNITS; u += 2) sum += (Partial)(power(u, c) + power(u + 1, c)); /* one may have a 1 in it */
+      return sum;
     }
-#pragma unroll
-    for (int c = 0; c < N; ++c) sum[c] = (Partial)s[c].value();
-  } else {
-#pragma unroll
-    for (int c = 0; c < N; ++c) sum[c] = 0;
-#pragma unroll
-    for (int u = 0; u < UNITS; u += 2) {
-      row_powers<D, LOGARITHM>(some.at[u], max, v[u], e[0]);
-      row_powers<D, LOGARITHM>(some.at[u + 1], max, v[u + 1], e[1]);
-#pragma unroll
-      for (int c = 0; c < N; ++c) sum[c] += (Partial)(e[0][c] + e[1][c]); /* one of these sums may have a 1 in it */
-    }
-  }
-  return strip_join<D, double>(sum, Added());
+  };
+  return strip_join<D, WIDTH, Partial, double, Real>(column, Added(), Factor<Real, LOGARITHM>());
 }
 
-/* UNITS rows a thread: the whole strip in registers. */
-template <class D, int UNITS, bool LOGARITHM>
+/* UNITS rows a thread: the whole strip in registers. ANEW: what has been computed for the sum is computed once more
+ * for the results, which takes half the registers. */
+template <class D, int UNITS, bool ANEW, bool LOGARITHM>
 __device__ inline void softmax_strip(const Problem &a) {
   using Real = typename D::Real;
   constexpr int N = Unit<D>::N;
+  constexpr bool OLD = ACLPY_CARD < 80 && D::TINY && ANEW; /* has no instruction that rounds to bfloat16: rows are read
+                                                              twice, for want of registers */
   for (u32 item = blockIdx.x; item < strips_of<D>(a); item += gridDim.x) {
     const Strip<D> t = strip_of<D>(a, item);
     Units<D, UNITS> some;
     load_rows(some, (const typename D::Stored *)a.first, a, t, t.row, (int)a.n, true);
-    Real v[UNITS][N], factor[N];
-    const Real *const max = strip_tops(some);
-    const double *const sums = strip_powers<D, LOGARITHM>(some, max, v);
-#pragma unroll
-    for (int c = 0; c < N; ++c) factor[c] = factor_of(sums[c], LOGARITHM, Real());
-    constexpr bool ANEW = LOGARITHM && !D::WIDE; /* half the registers */
-    if (ANEW) some.again(nothing_of(a.n));
+    Real v[UNITS][N];
+    const Real *const max = strip_tops<D, ACLPY_STRIP>(some);
+    if (OLD) some.hide(nothing_of(a.n));
+    const Real *const factor = strip_factors<D, ACLPY_STRIP, LOGARITHM, !ANEW>(some, max, v);
+    const volatile Real *const tops = max; /* read where it is wanted, which takes fewer registers */
+    if (OLD) load_rows(some, (const typename D::Stored *)a.first, a, t, t.row, (int)a.n, true);
+    if (ANEW) some.hide(nothing_of(a.n));
 #pragma unroll
     for (int u = 0; u < UNITS; ++u) {
       if (ANEW) D::unpack(some.at[u], v[u]);
 #pragma unroll
       for (int c = 0; c < N; ++c) {
-        const Real kept = ANEW ? v[u][c] - max[c] : v[u][c];
-        v[u][c] = LOGARITHM ? kept - factor[c] : kept * factor[c];
+        if (ANEW) {
+          v[u][c] = result_of<D>(v[u][c], tops[c], factor[c], LOGARITHM);
+        } else {
+          v[u][c] = LOGARITHM ? v[u][c] - factor[c] : v[u][c] * factor[c];
+        }
       }
       store_row<D>((typename D::Stored *)a.out, a, t, t.row + u * t.rows, (int)a.n, v[u]);
     }
   }
 }
 
-/* Rows [first, last). */
-template <class D>
-__device__ inline void strip_scan(const Problem &a, const Strip<D> &t, i64 first, i64 last, Seen<D> *seen) {
+/* Rows [first, last), UNITS at once: maxima of the columns in max, and what `finish` makes of the sums of their
+ * exponentials. */
+template <class D, int WIDTH, int UNITS, class Done, class Finish>
+__device__ inline const Done *strip_scan(const Problem &a, const Strip<D, WIDTH> &t, i64 first, i64 last,
+                                         typename D::Real *max, Finish finish) {
   using Real = typename D::Real;
-  constexpr int N = Unit<D>::N, UNITS = N == 4 ? 4 : 2; /* rows at once */
+  constexpr int N = Unit<D>::N;
+  Seen<D> seen[N];
   for (i64 i = first + t.row; i < last; i += (i64)t.rows * UNITS) {
     Units<D, UNITS> some;
     load_rows(some, (const typename D::Stored *)a.first, a, t, i, last, true);
@@ -125,26 +134,23 @@ __device__ inline void strip_scan(const Problem &a, const Strip<D> &t, i64 first
       seen[c].template add<UNITS>(column);
     }
   }
-  Real max[N];
   double sum[N];
 #pragma unroll
   for (int c = 0; c < N; ++c) max[c] = seen[c].max;
-  const Real *const tops = strip_join<D, Real>(max, Larger());
+  const Real *const tops = strip_join<D, WIDTH, Real, Real, Real>([&](int c) { return max[c]; }, Larger(), Itself());
   /* A column of only -inf has the sum of its parts: 0, or NaN. */
 #pragma unroll
   for (int c = 0; c < N; ++c) {
     const Real top = tops[c];
     const bool none = top == (Real)-ACLPY_INFINITY;
     sum[c] = none ? seen[c].sum : rescaled(seen[c].sum, (double)seen[c].max, (double)top);
-    seen[c].max = top;
+    max[c] = top;
   }
-  const double *const sums = strip_join<D, double>(sum, Added());
-#pragma unroll
-  for (int c = 0; c < N; ++c) seen[c].sum = sums[c];
+  return strip_join<D, WIDTH, double, double, Done>([&](int c) { return sum[c]; }, Added(), finish);
 }
 /* From the end: what was read last is still in the caches. */
-template <class D, bool LOGARITHM>
-__device__ inline void strip_write(const Problem &a, const Strip<D> &t, i64 first, i64 last,
+template <class D, int WIDTH, bool LOGARITHM>
+__device__ inline void strip_write(const Problem &a, const Strip<D, WIDTH> &t, i64 first, i64 last,
                                    const typename D::Real *max, const typename D::Real *factor) {
   constexpr int N = Unit<D>::N, UNITS = N == 4 ? 4 : 2; /* rows at once */
   const i64 step = (i64)t.rows * UNITS, steps = (last - first + step - 1) / step;
@@ -162,21 +168,17 @@ __device__ inline void strip_write(const Problem &a, const Strip<D> &t, i64 firs
   }
 }
 
-template <class D, bool LOGARITHM>
+template <class D, int WIDTH, bool LOGARITHM>
 __device__ inline void softmax_strip_stream(const Problem &a) {
   using Real = typename D::Real;
   constexpr int N = Unit<D>::N;
-  for (u32 item = blockIdx.x; item < strips_of<D>(a); item += gridDim.x) {
-    const Strip<D> t = strip_of<D>(a, item);
-    Seen<D> seen[N];
-    strip_scan(a, t, 0, a.n, seen);
+  for (u32 item = blockIdx.x; item < strips_of<D, WIDTH>(a); item += gridDim.x) {
+    const Strip<D, WIDTH> t = strip_of<D, WIDTH>(a, item);
     Real max[N], factor[N];
+    const Real *const made = strip_scan<D, WIDTH, 4, Real>(a, t, 0, a.n, max, Factor<Real, LOGARITHM>());
 #pragma unroll
-    for (int c = 0; c < N; ++c) {
-      max[c] = seen[c].max;
-      factor[c] = factor_of(seen[c].sum, LOGARITHM, Real());
-    }
-    strip_write<D, LOGARITHM>(a, t, 0, a.n, max, factor);
+    for (int c = 0; c < N; ++c) factor[c] = made[c];
+    strip_write<D, WIDTH, LOGARITHM>(a, t, 0, a.n, max, factor);
   }
 }
 
@@ -186,13 +188,14 @@ __device__ inline void softmax_strip_partial(const Problem &a) {
   for (i64 item = blockIdx.x; item < strips_of<D>(a) * a.chunks; item += gridDim.x) {
     const Strip<D> t = strip_of<D>(a, item / a.chunks);
     const i64 chunk = item % a.chunks, first = chunk * a.chunk;
-    Seen<D> seen[N];
-    strip_scan(a, t, first, smaller(a.n, first + a.chunk), seen);
+    typename D::Real max[N];
+    const double *const sum =
+        strip_scan<D, ACLPY_STRIP, N == 4 ? 4 : 2, double>(a, t, first, smaller(a.n, first + a.chunk), max, Itself());
     if (t.row != 0 || !t.exists) continue;
 #pragma unroll
     for (int c = 0; c < N; ++c) {
-      chunk_values(a, 0)[(t.column + c) * a.chunks + chunk] = (double)seen[c].max;
-      chunk_values(a, 1)[(t.column + c) * a.chunks + chunk] = seen[c].sum;
+      chunk_values(a, 0)[(t.column + c) * a.chunks + chunk] = (double)max[c];
+      chunk_values(a, 1)[(t.column + c) * a.chunks + chunk] = sum[c];
     }
   }
 }
@@ -209,7 +212,7 @@ __device__ inline void softmax_strip_chunks(const Problem &a) {
       max[c] = t.exists ? (Real)row_values(a, 0)[t.column + c] : (Real)0;
       factor[c] = t.exists ? (Real)row_values(a, 1)[t.column + c] : (Real)0;
     }
-    strip_write<D, LOGARITHM>(a, t, first, smaller(a.n, first + a.chunk), max, factor);
+    strip_write<D, ACLPY_STRIP, LOGARITHM>(a, t, first, smaller(a.n, first + a.chunk), max, factor);
   }
 }
 

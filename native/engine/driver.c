@@ -104,8 +104,8 @@ bool eng_driver_launch(const struct eng_stream *stream, const aclpy_launch_kerne
   struct visit_ visit;
   if (!enter_(stream, &visit)) return false;
   for (int32_t i = 0; i < n && visit.number == 0; i++) {
-    visit.number = driver_.launch(kernels[i].kernel, kernels[i].blocks, 1, 1, kernels[i].threads, 1, 1, 0,
-                                  stream->device_queue.queue, params, NULL);
+    visit.number = driver_.launch(kernels[i].kernel, kernels[i].blocks, 1, 1, kernels[i].threads, 1, 1,
+                                  kernels[i].shared, stream->device_queue.queue, params, NULL);
   }
   *status = leave_(&visit, ACLPY_DRIVER_LAUNCH);
   return true;

@@ -90,6 +90,7 @@ typedef struct aclpy_launch_kernel {
   void *kernel;
   unsigned blocks;
   unsigned threads;
+  unsigned shared; /* memory that a block asks for, in bytes */
 } aclpy_launch_kernel;
 
 /* Kernels of one step, one after another; all take the same structure of 64-bit words by value. */

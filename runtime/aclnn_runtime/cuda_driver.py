@@ -47,11 +47,15 @@ _lock = Lock()
 
 
 class Kernel(NamedTuple):
-    """A kernel with its grid and its block, both of one dimension."""
+    """A kernel with its grid and its block, both of one dimension.
+
+    `shared` is what a block asks for of shared memory [bytes].
+    """
 
     function: int
     blocks: int
     threads: int
+    shared: int
 
 
 def library() -> Any:
@@ -137,7 +141,7 @@ def keep(
     if max(len(kernels) - lib.ACLPY_LAUNCH_KERNELS, len(words) - lib.ACLPY_LAUNCH_WORDS) > 0:
         return
     desc = ffi.new("aclpy_launch_desc *")
-    rows = [(ffi.cast("void *", one.function), one.blocks, one.threads) for one in kernels]
+    rows = [(ffi.cast("void *", one.function), *one[1:]) for one in kernels]
     arrays = (
         ffi.new("aclpy_launch_kernel[]", rows),
         ffi.new("int64_t[]", words),

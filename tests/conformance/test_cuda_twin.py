@@ -35,12 +35,16 @@ ROWS = [
     (2, 129, 1, 1), (2, 257, 1, 1), (3, 512, 1, 1), (3, 1000, 1, 1), (3, 1024, 1, 1),
     (2, 1025, 1, 1), (2, 2048, 1, 1), (2, 4099, 1, 1), (1, 16384, 1, 1), (1, 33001, 1, 1),
     (2, 8192, 1, 1), (2, 8195, 1, 1), (2, 20483, 1, 1), (1, 40961, 1, 1), (1, 66001, 1, 1),
+    (2, 33001, 1, 1), (2, 50257, 1, 1), (2, 90115, 1, 1), (2, 172_041, 1, 1),
 ]  # fmt: skip
 DIVIDED = [(1, 70001, 1, 132), (2, 65536, 1, 132)]
 TILES = [
     (3, 5, 7, 1), (2, 100, 33, 1), (1, 9, 64, 1), (40, 3, 2, 1), (1, 700, 31, 1), (1, 300, 1026, 1),
 ]  # fmt: skip
-STRIPS = [(3, 16, 8, 1), (2, 100, 24, 1), (1, 700, 72, 1), (2, 1025, 16, 1), (1, 2600, 40, 1)]
+STRIPS = [
+    (3, 16, 8, 1), (2, 100, 24, 1), (1, 700, 72, 1), (2, 1025, 16, 1), (1, 2600, 40, 1),
+    (1, 1500, 104, 1),
+]  # fmt: skip
 DIVIDED_TILES = [(1, 2500, 3, 132), (1, 2049, 40, 132)]
 PROBLEMS = ROWS + DIVIDED + TILES + STRIPS + DIVIDED_TILES
 OFFSETS = [(0, 0, 0), (1, 3, 2), (0, 1, 0)]
@@ -79,7 +83,19 @@ def test_numbers(twin, operator, params):
         assert oracle.worst(operator, got, oracle.answer(operator, arrays, 1)) <= 1, dtype
 
 
-@pytest.mark.parametrize("params", [ROWS[9], ROWS[12], DIVIDED[0], TILES[1], STRIPS[2]], ids=str)
+@pytest.mark.parametrize("shared", [0, 101_376])
+@pytest.mark.parametrize("params", [(2, 20483, 1, 1), (2, 50257, 1, 1)], ids=str)
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_cards_with_less_shared_memory(twin, operator, params, shared):
+    for dtype, numpy in DTYPES.items():
+        arrays = problem(operator, params[:3], numpy)
+        got = run(twin, operator, dtype, params, arrays, (1, 1, 1), shared=shared)
+        assert oracle.worst(operator, got, oracle.answer(operator, arrays, 1)) <= 1, dtype
+
+
+@pytest.mark.parametrize(
+    "params", [ROWS[9], ROWS[12], ROWS[21], DIVIDED[0], TILES[1], STRIPS[2]], ids=str
+)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_where_operands_lie_and_threads_run_does_not_show(twin, operator, params):
     """Sums have precision to spare, so alignment keeps the bits; a missing barrier would not."""
@@ -92,6 +108,7 @@ def test_where_operands_lie_and_threads_run_does_not_show(twin, operator, params
 
 SEVERAL = [
     (9, 40, 1, 1), (4, 2049, 1, 1), (3, 17000, 1, 1), (2, 33000, 1, 132), (2, 90, 70, 1),
+    (3, 33001, 1, 1), (3, 70001, 1, 1),
     (2, 90, 72, 1), (2, 2600, 40, 1),
 ]  # fmt: skip
 
@@ -107,7 +124,9 @@ def test_a_block_may_take_several_items(twin, operator, params):
         assert oracle.same_bits(one, each)
 
 
-@pytest.mark.parametrize("params", [ROWS[5], ROWS[11], DIVIDED[1], TILES[2], STRIPS[4]], ids=str)
+@pytest.mark.parametrize(
+    "params", [ROWS[5], ROWS[11], ROWS[22], DIVIDED[1], TILES[2], STRIPS[4]], ids=str
+)
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_half_precision_is_float32_rounded_once(twin, operator, dtype, params):
@@ -147,8 +166,9 @@ def test_sums_that_overflow_only_together(twin, shape):
 
 
 @pytest.mark.parametrize(
-    "params", [ROWS[8], ROWS[12], ROWS[15], DIVIDED[0], *TILES[:2], *STRIPS[3:]], ids=str
-)
+    "params", [ROWS[8], ROWS[12], ROWS[15], *ROWS[21:23], DIVIDED[0], *TILES[:2], *STRIPS[3:]],
+    ids=str,
+)  # fmt: skip
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_in_place(twin, operator, params):
     *shape, processors = params
@@ -167,6 +187,7 @@ def test_in_place(twin, operator, params):
         (6, 40, 1, 1),
         (6, 1500, 1, 1),
         (6, 17000, 1, 1),
+        (6, 33001, 1, 1),
         (6, 70001, 1, 132),
         (6, 50, 3, 1),
         (6, 50, 8, 1),
@@ -199,6 +220,7 @@ def test_special_rows(twin, operator, params):
         (3, 40, 1, 1),
         (3, 3000, 1, 1),
         (3, 17000, 1, 1),
+        (3, 33001, 1, 1),
         (3, 70001, 1, 132),
         (3, 50, 3, 1),
         (3, 3000, 3, 132),

@@ -17,6 +17,12 @@ namespace {
 
 enum { STACK_BYTES = 256 << 10, LANES = 32 };
 
+struct Fetch {
+  void *to;
+  const void *from;
+  size_t bytes;
+};
+
 struct Fiber {
   ucontext_t context; /* where it begins */
   jmp_buf place;      /* where it goes on: a jump makes no system call */
@@ -24,9 +30,12 @@ struct Fiber {
   Barrier waits = Barrier::none;
   bool begun = false, done = false;
   uint64_t word = 0; /* for its warp */
+  std::vector<Fetch> fetches;
 };
 
 std::vector<Fiber> fibers;
+std::unique_ptr<char[]> shared; /* of the block */
+enum { SPOILED = 0x7f /* NaN as a float, also of two bytes; a large double */ };
 jmp_buf scheduler;
 void (*kernel)(const void *);
 const void *arguments;
@@ -63,6 +72,7 @@ void start(size_t i) {
   Fiber &fiber = fibers[i];
   fiber.waits = Barrier::none;
   fiber.begun = fiber.done = false;
+  fiber.fetches.clear();
   getcontext(&fiber.context);
   fiber.context.uc_stack.ss_sp = fiber.stack.get();
   fiber.context.uc_stack.ss_size = STACK_BYTES;
@@ -119,12 +129,24 @@ uint64_t exchange(uint64_t mine, unsigned lane) {
   return theirs;
 }
 
+void *shared_memory() { return shared.get(); }
+
+void fetch(void *to, const void *from, size_t bytes) {
+  std::memset(to, SPOILED, bytes);
+  fibers[thread.x].fetches.push_back({to, from, bytes});
+}
+
+void wait_fetches() {
+  for (const Fetch &one : fibers[thread.x].fetches) std::memcpy(one.to, one.from, one.bytes);
+  fibers[thread.x].fetches.clear();
+}
+
 }  // namespace twin
 
-/* Runs `fn` on blocks [first, first + count) of a grid. 0; -1: a barrier was not reached by all; -2: blocks of whole
- * warps only. */
-extern "C" int twin_launch(void (*fn)(const void *), const void *args, unsigned grid, unsigned threads, unsigned first,
-                           unsigned count, int backwards) {
+/* Runs `fn` on blocks [first, first + count) of a grid, with `bytes` of shared memory. 0; -1: a barrier was not reached
+ * by all; -2: blocks of whole warps only. */
+extern "C" int twin_launch(void (*fn)(const void *), const void *args, unsigned grid, unsigned threads, unsigned bytes,
+                           unsigned first, unsigned count, int backwards) {
   using namespace twin;
   if (threads == 0 || threads % LANES != 0 || threads > 1024) return -2;
   while (fibers.size() < threads) {
@@ -137,6 +159,8 @@ extern "C" int twin_launch(void (*fn)(const void *), const void *args, unsigned 
   blocks_of_grid.x = grid;
   for (unsigned i = 0; i < count; ++i) {
     block.x = first + (backwards ? count - 1 - i : i);
+    shared.reset(new char[bytes]); /* so that a sanitizer knows its end */
+    std::memset(shared.get(), SPOILED, bytes);
     if (run_block(backwards != 0) != 0) return -1;
   }
   return 0;

@@ -42,6 +42,12 @@ void meet(Barrier barrier);
 /* What the thread of this warp with that lane handed in at the same barrier. */
 uint64_t exchange(uint64_t mine, unsigned lane);
 
+/* Shared memory that the launch has asked for. */
+void *shared_memory();
+/* A copy that is not made before this thread waits for it: until then what is there is spoiled. */
+void fetch(void *to, const void *from, size_t bytes);
+void wait_fetches();
+
 inline uint32_t bits_of(float x) {
   uint32_t bits;
   std::memcpy(&bits, &x, sizeof bits);

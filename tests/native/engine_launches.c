@@ -9,7 +9,7 @@
 #include "foreign_support.h"
 #include "fork_support.h"
 
-enum { BYTES = 64, THREADS = 4, ROUNDS = SANITIZED ? 300 : 3000, SMALL = 64, LARGE = 1024 };
+enum { BYTES = 64, THREADS = 4, ROUNDS = SANITIZED ? 300 : 3000, SMALL = 64, LARGE = 1024, SHARED = 4096 };
 
 static uint32_t op_id;
 static int32_t device, second;
@@ -45,7 +45,7 @@ static int32_t call(uint64_t token, unsigned char *const *addr) {
   what.words[3] = field;
   put_work(queue, &what);
   atomic_fetch_add(&calls_made, 1);
-  aclpy_launch_kernel kernel = {NULL, what.blocks, what.threads};
+  aclpy_launch_kernel kernel = {NULL, what.blocks, what.threads, SHARED};
   memcpy(&kernel.kernel, &what.kernel, sizeof kernel.kernel);
   aclpy_launching_queue(queue, (uintptr_t)queue->scratch, scratch);
   aclpy_launch_desc desc = {.n_kernels = 1,
@@ -126,6 +126,7 @@ static void one_call_then_the_driver(void) {
   CHECK_EQUAL(atomic_load(&launched), launches + 3);
   CHECK_EQUAL(atomic_load(&last_blocks), 7);
   CHECK_EQUAL(atomic_load(&last_threads), 32);
+  CHECK_EQUAL(atomic_load(&last_shared), SHARED);
   CHECK_EQUAL(result(&first), 15);
   CHECK_EQUAL(result(&other), 25);
   CHECK_EQUAL(aclpy_plan_release(plan), 0);

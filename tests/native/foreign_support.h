@@ -33,6 +33,7 @@ struct queue {
 
 static struct queue *_Atomic queues[QUEUES];
 static atomic_int calls_made, launched, synchronised, releases, table_records, driver_records, driver_waits;
+static atomic_uint last_shared;                                /* memory that the driver's last launch asked for */
 static atomic_int fail_launch, fail_synchronize, fail_context; /* numbers to answer with, once */
 static int contexts[DEVICES + 1];                              /* their addresses serve; the last is a program's own */
 static _Thread_local void *current;
@@ -82,7 +83,7 @@ static inline int taken(atomic_int *number) { return atomic_load(number) == 0 ? 
 
 static int32_t drv_launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                           unsigned shared, void *queue, void **params, void **extra) {
-  CHECK(gy == 1 && gz == 1 && by == 1 && bz == 1 && shared == 0 && extra == NULL);
+  CHECK(gy == 1 && gz == 1 && by == 1 && bz == 1 && extra == NULL);
   CHECK(current == &contexts[((struct queue *)queue)->device]);
   int number = taken(&fail_launch);
   if (number != 0) return number;
@@ -90,6 +91,7 @@ static int32_t drv_launch(void *function, unsigned gx, unsigned gy, unsigned gz,
   memcpy(&what.kernel, &function, sizeof what.kernel);
   memcpy(what.words, params[0], sizeof what.words);
   atomic_fetch_add(&launched, 1);
+  atomic_store(&last_shared, shared);
   put_work(queue, &what);
   return 0;
 }

@@ -30,6 +30,7 @@ SANITIZE = (
 )  # fmt: skip
 _FOLDERS: list[tempfile.TemporaryDirectory] = []
 GUARD = 64  # bytes on both sides of an output
+SHARED = 232_448  # bytes of shared memory that a block may ask for, as on an H100
 
 
 def compiler() -> str | None:
@@ -93,12 +94,15 @@ class Twin:
         self._lib = ctypes.CDLL(str(library))
         self.seen: set[str] = set()
 
-    def launch(self, function, blocks, threads, arguments, *, only=None, backwards=False) -> int:
+    def launch(
+        self, function, blocks, threads, arguments, *, shared=0, only=None, backwards=False
+    ) -> int:
         """0, or why not; `only`: (first, count) of the grid's blocks, all of them otherwise."""
         kernel = ctypes.cast(getattr(self._lib, function), ctypes.c_void_p)
         words = (ctypes.c_int64 * len(arguments))(*arguments)
         first, count = only or (0, blocks)
-        return self._lib.twin_launch(kernel, words, blocks, threads, first, count, int(backwards))
+        grid = (blocks, threads, shared)
+        return self._lib.twin_launch(kernel, words, *grid, first, count, int(backwards))
 
     def most_threads(self, function) -> int:
         return ctypes.c_uint.in_dll(self._lib, f"{function}_threads").value
@@ -109,10 +113,11 @@ class Twin:
         self.step(kernel, dtype, params, reads, out.ctypes.data, processors, **how)
 
     def step(
-        self, kernel, dtype, params, reads, write, processors, *, backwards=False, most_blocks=None
-    ):
+        self, kernel, dtype, params, reads, write, processors, *, shared=SHARED, backwards=False,
+        most_blocks=None,
+    ):  # fmt: skip
         """The same by addresses; `most_blocks`: a smaller grid, whose blocks take several items."""
-        plan = launches(kernel, dtype, params, processors)
+        plan = launches(kernel, dtype, params, processors, shared)
         assert plan is not None, (kernel, dtype)
         scratch = np.full(plan.scratch_bytes // 8, np.nan)
         head = addresses(kernel, reads, write, scratch.ctypes.data)
@@ -120,7 +125,9 @@ class Twin:
             assert one.threads <= self.most_threads(one.function)
             arguments = [*head, *plan.fields]
             blocks = min(one.blocks, most_blocks or one.blocks)
-            code = self.launch(one.function, blocks, one.threads, arguments, backwards=backwards)
+            code = self.launch(
+                one.function, blocks, one.threads, arguments, shared=one.shared, backwards=backwards
+            )
             assert code == 0, one
             self.seen.add(one.function)
 

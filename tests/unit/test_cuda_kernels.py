@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,11 @@ from aclnn_py.backends.cuda_kernels import ITEMSIZES, addresses, launches, progr
 from support.nvrtc import declared
 
 SOFTMAXES = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
-LENGTHS = (1, 100, 200, 300, 600, 1000, 2000, 3000, 5000, 10000, 20000, 70000, 1 << 20)
+LENGTHS = (
+    1, 100, 200, 300, 600, 1000, 2000, 3000, 5000, 10000, 15000, 20000, 30000, 70000, 100_000,
+    1 << 20,
+)  # fmt: skip
+SHARED = 232_448  # that of an H100
 SHAPES = [(outer, n, inner) for n in LENGTHS for outer in (1, 1000) for inner in (1, 3, 64, 4096)]
 TARGETS = ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "c64", "c128", "f8e5m2",
            "f8e4m3")  # fmt: skip
@@ -25,9 +31,8 @@ def fused_params(kernel, shape):
 
 def plans():
     for dtype in ITEMSIZES:
-        for kernel in SOFTMAXES:
-            for shape in SHAPES:
-                yield launches(kernel, dtype, shape, 132)
+        for kernel, shape, shared in product(SOFTMAXES, SHAPES, (0, SHARED)):
+            yield launches(kernel, dtype, shape, 132, shared)
         for target in (*ITEMSIZES, *TARGETS):
             if target != dtype:
                 yield launches("cast", f"{dtype}_{target}", (1000,), 132)
@@ -54,6 +59,20 @@ def test_chosen_and_existing_kernels_are_the_same():
     same = {f"cast_{dtype}_{dtype}" for dtype in ITEMSIZES}
     assert set(chosen) == set(existing) - same
     assert not [name for name, threads in chosen.items() if threads > existing[name]]
+
+
+@pytest.mark.parametrize("shared", [0, 65_536, 101_376, 166_912, SHARED])
+def test_blocks_ask_for_no_more_shared_memory_than_there_is(shared):
+    """With what the driver and the kernel take; two blocks where there shall be two."""
+    asked = set()
+    for kernel in SOFTMAXES:
+        for dtype in ITEMSIZES:
+            for n in range(1000, 260_000, 999):
+                (one,) = launches(kernel, dtype, (1000, n, 1), 132, shared).launches
+                blocks = 1024 // one.threads if "_spare" in one.function else 1
+                assert blocks * (one.shared + 512 + 1024) <= shared + 1024 or one.shared == 0
+                asked.add(one.shared > 0)
+    assert asked == ({False, True} if shared else {False})
 
 
 @pytest.mark.parametrize("kernel", SOFTMAXES)

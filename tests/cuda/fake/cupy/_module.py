@@ -12,6 +12,8 @@ from aclnn_native import lib
 _numbers = count(1)
 #: By CUfunction: the kernel's name, and the device whose memory it is in.
 kernels: dict[int, tuple[str, int]] = {}
+#: Shared memory that launches may ask for, where they may more than others [bytes].
+shared: dict[int, int] = {}
 #: (length of the text, options, architecture, name of the file)
 compiled: list[tuple] = []
 

@@ -40,6 +40,15 @@ def ctxSetCurrent(ctx):
     runtime._current.device = ctx - _CONTEXTS if ctx else 0
 
 
+def funcSetAttribute(func, attribute, value):
+    """Only how much shared memory launches may ask for."""
+    assert attribute == 8
+    assert func in _module.kernels
+    if not 0 <= value <= runtime.SHARED_BYTES:
+        raise CUDADriverError(1)
+    _module.shared[func] = value
+
+
 def launchKernel(
     f, grid_dim_x, grid_dim_y, grid_dim_z, block_dim_x, block_dim_y, block_dim_z,
     shared_mem_bytes, stream, kernel_params, extra,
@@ -52,7 +61,9 @@ def launchKernel(
         runtime._called("launchKernel", name, grid_dim_x, block_dim_x, stream)
     except runtime.CUDARuntimeError as error:
         raise CUDADriverError(error.status) from None
-    assert (grid_dim_y, grid_dim_z, block_dim_y, block_dim_z, shared_mem_bytes) == (1, 1, 1, 1, 0)
+    assert (grid_dim_y, grid_dim_z, block_dim_y, block_dim_z) == (1, 1, 1, 1)
+    if shared_mem_bytes > _module.shared.get(f, 48 << 10):
+        raise CUDADriverError(1)
     place = ctypes.cast(kernel_params, ctypes.POINTER(ctypes.c_void_p))[0]
     words = list((ctypes.c_int64 * _module.words_of(name)).from_address(place))
 
@@ -64,6 +75,7 @@ def launchKernel(
                 raise Fault(700)
             operands = [_memory.here(word) for word in words[: _module.ADDRESSES]]
             operands += words[_module.ADDRESSES :]
-            assert _module.twin().launch(name, grid_dim_x, block_dim_x, operands) == 0
+            grid = (grid_dim_x, block_dim_x)
+            assert _module.twin().launch(name, *grid, operands, shared=shared_mem_bytes) == 0
 
     runtime._stream(stream).add(run)

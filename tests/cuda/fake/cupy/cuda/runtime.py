@@ -21,6 +21,7 @@ fault_in = ""
 devices = int(os.environ.get("FAKE_CUPY_DEVICES", "2"))
 memory_bytes = 1 << 30
 deviceAttributeMultiProcessorCount = 16
+SHARED_BYTES = 232_448  # what a block may ask for
 memcpyDefault = 4
 streamCaptureModeRelaxed = 2
 
@@ -83,8 +84,8 @@ def memGetInfo():
 
 
 def deviceGetAttribute(attrib, device):
-    assert attrib == deviceAttributeMultiProcessorCount
-    return 4
+    major, shared = 75, 97
+    return {deviceAttributeMultiProcessorCount: 4, major: 9, shared: SHARED_BYTES}[attrib]
 
 
 def getDeviceProperties(device):
