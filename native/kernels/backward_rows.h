@@ -366,8 +366,8 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(opera
 #include "backward_short.h"
 
 /* Whether rows go past the caches: on family 19h not those so short that the lines they share are felt; 16-bit ones of
- * whole lines or long ones, on Zen 5 from half of the last level on
- * (but for kept ones); never where the result is an input, which is one of two reasons for `streaming` to be 0. */
+ * whole lines or long ones, on Zen 5 from half of the last level on (but for kept ones), on family 19h those of
+ * log-softmax and short ones; never where the result is an input, one of two reasons for `streaming` to be 0. */
 ACLPY_INLINE int FN(rows_streaming)(const aclpy_geometry *geometry, const FN(operands) * p, int logarithm) {
   const int64_t size = (int64_t)sizeof(STORED), bytes = geometry->n * size;
   const int well = aclpy_rows_well(p->out, geometry->pitch[2] * size, bytes);
@@ -376,7 +376,9 @@ ACLPY_INLINE int FN(rows_streaming)(const aclpy_geometry *geometry, const FN(ope
   }
   if (p->streaming) return well || aclpy_rows_fair(bytes, size, 4 * LANES * size, ACLPY_FAIR_BACKWARD);
   const int kept = KEEPS && !logarithm && geometry->n <= ACLPY_ROW_KEPT;
-  return geometry->core == ACLPY_CORE_ZEN_5 && geometry->half && well && !kept && p->out != p->g && p->out != p->y;
+  const int early = geometry->core == ACLPY_CORE_ZEN_5 ||
+                    (geometry->core == ACLPY_CORE_ZEN_3 && (logarithm || bytes <= ACLPY_ROW_BRIEF_BYTES));
+  return early && geometry->half && well && !kept && p->out != p->g && p->out != p->y;
 }
 
 static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args, int64_t begin, int64_t end,
