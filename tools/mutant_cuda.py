@@ -130,6 +130,13 @@ CUDA_MUTANTS = (
         TWIN,
     ),
     Mutant(
+        "CUDA: rows that fill a block lose their end where they begin inside of a unit",
+        "native/cuda/softmax_spare.h",
+        "rest.room()",
+        "a.n + Unit<D>::N",
+        TWIN,
+    ),
+    Mutant(
         "CUDA: a gradient's operands share a place in shared memory",
         "native/cuda/backward_spare.h",
         "rest.fetch(2 * k + 1, p.y - lead,",

@@ -16,7 +16,7 @@ __device__ inline void both_spare(const Problem &a) {
   const int first = (int)threadIdx.x * Unit<D>::N;
   for (i64 row = blockIdx.x; row < a.outer; row += gridDim.x) {
     const Rows<D> p(a, row * a.n);
-    const int lead = lead_of<D>(p.out, a.n, a.n + Unit<D>::N);
+    const int lead = lead_of<D>(p.out, a.n, rest.room());
     const Span span = {lead, lead + (int)a.n};
     Units<D, HELD> g, y;
     g.load(p.g - lead, span, first, Rest::STEP, false);
@@ -53,7 +53,7 @@ __device__ inline void one_spare(const Problem &a) {
   const int first = (int)threadIdx.x * Unit<D>::N;
   for (i64 row = blockIdx.x; row < a.outer; row += gridDim.x) {
     const Rows<D> p(a, row * a.n);
-    const int lead = lead_of<D>(p.out, a.n, a.n + Unit<D>::N);
+    const int lead = lead_of<D>(p.out, a.n, rest.room());
     const Span span = {lead, lead + (int)a.n};
     Units<D, AT_ONCE> g[HELD / AT_ONCE];
 #pragma unroll

@@ -17,7 +17,7 @@ __device__ inline void softmax_spare(const Problem &a) {
   const int first = (int)threadIdx.x * Unit<D>::N;
   for (i64 row = blockIdx.x; row < a.outer; row += gridDim.x) {
     const Stored *const x = (const Stored *)a.first + row * a.n;
-    const int lead = lead_of<D>(x, a.n, a.n + Unit<D>::N);
+    const int lead = lead_of<D>(x, a.n, rest.room());
     const Span span = {lead, lead + (int)a.n};
     Stored *const y = (Stored *)a.out + row * a.n - lead;
     Units<D, HELD> kept;

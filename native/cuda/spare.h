@@ -49,6 +49,8 @@ struct Spare {
     const int units = (int)((n + (n % N == 0 ? 0 : N - 1) + STEP - 1) / STEP);
     count = units > HELD ? units - HELD : 0;
   }
+  /* Elements that the block holds: rows that need all of them begin with a unit wherever they lie. */
+  __device__ i64 room() const { return (i64)(HELD + count) * STEP; }
   __device__ static int place(int k) { return (int)threadIdx.x * N + (HELD + k) * STEP; }
   __device__ Word4 &at(int k) const { return slots[k * THREADS]; }
 

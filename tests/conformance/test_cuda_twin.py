@@ -83,6 +83,23 @@ def test_numbers(twin, operator, params):
         assert oracle.worst(operator, got, oracle.answer(operator, arrays, 1)) <= 1, dtype
 
 
+#: Elements that fill the units of a block, of float32 and of two bytes.
+FULL = [(2, n, 1, 1) for n in (1024, 8192, 12_288, 16_384, 24_576, 32_768, 65_536)]
+
+
+@pytest.mark.parametrize("params", FULL, ids=str)
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_rows_that_fill_a_block_wherever_they_lie(twin, operator, params):
+    """Then no unit is left for the elements that a row which begins inside of one ends with."""
+    for dtype, numpy in DTYPES.items():
+        arrays = problem(operator, params[:3], numpy)
+        first = run(twin, operator, dtype, params, arrays)
+        assert oracle.worst(operator, first, oracle.answer(operator, arrays, 1)) <= 1, dtype
+        for offsets in ((1, 1, 1), (0, 1, 0), (3, 0, 1)):
+            got = run(twin, operator, dtype, params, arrays, offsets)
+            assert oracle.worst(operator, got, oracle.answer(operator, arrays, 1)) <= 1, dtype
+
+
 @pytest.mark.parametrize("shared", [0, 101_376])
 @pytest.mark.parametrize("params", [(2, 20483, 1, 1), (2, 50257, 1, 1)], ids=str)
 @pytest.mark.parametrize("operator", OPERATORS)

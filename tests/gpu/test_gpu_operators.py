@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from aclnn_py.backends import cuda_programs
 from conformance import test_casts as casts
 from conformance import test_operators as cases
 from support import oracle
@@ -34,6 +35,18 @@ def test_rows_that_several_blocks_share(device, stream, operator, shape, dim):
     arrays = random_inputs(operator, shape, np.float32, dim, seed=6)
     got, _ = invoke(device, stream, operator, arrays, dim)
     assert oracle.worst(operator, got, oracle.answer(operator, arrays, dim)) <= 1
+
+
+@pytest.mark.parametrize("lie", ["contiguous", "offset"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16], ids=lambda d: d.__name__)
+@pytest.mark.parametrize("n", [20_000, 32_768, 50_257])
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_long_rows_that_one_block_takes(device, stream, operator, n, dtype, lie):
+    """So many that they are not divided; partly in shared memory, where the card has enough."""
+    shape = (2 * cuda_programs.processors(device.index), n)
+    arrays = random_inputs(operator, shape, dtype, 1, seed=8)
+    got, _ = invoke(device, stream, operator, arrays, 1, layouts=lie, out_layout=lie)
+    assert oracle.worst(operator, got, oracle.answer(operator, arrays, 1)) <= 1
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16], ids=lambda d: d.__name__)
