@@ -126,7 +126,10 @@ def _threads(held: _Held, room: int, unit: int) -> int:
 
 
 def _spare_units(kernel: str, units: int) -> int:
-    """Units of a thread in shared memory, of both operands where both are held."""
+    """Units of a thread in shared memory, of both operands where both are held.
+
+    Of cards from sm_80 on; those before hold fewer in registers, and are given none of these.
+    """
     if kernel == "softmax_backward":
         return 2 * max(0, units - 4)
     return max(0, units - 8)
