@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * softmax_backward and log_softmax_backward for the dtype ACLPY_T (f32, f16, bf16, f64). Which kernel, grid and block:
- * aclnn_py/backends/cuda_kernels.py.
+ * aclnn_py/backends/cuda_kernels.py, for whole rows cuda_rows.py.
  */
 #include "backward_spare.h"
 #include "backward_strips.h"

@@ -30,13 +30,7 @@ __device__ inline const typename D::Real *strip_tops(const Units<D, UNITS> &some
   constexpr int N = Unit<D>::N;
   Real v[N], max[N];
   if constexpr (D::PAIRS) {
-    Word4 tops = some.at[0];
-#pragma unroll
-    for (int u = 1; u < UNITS; ++u) {
-#pragma unroll
-      for (int k = 0; k < 4; ++k) tops.at[k] = D::top(tops.at[k], some.at[u].at[k]);
-    }
-    D::unpack(tops, max);
+    D::unpack(some.tops(), max);
   } else {
     D::unpack(some.at[0], max);
 #pragma unroll

@@ -8,7 +8,7 @@
 #include "problem.h"
 #include "units.h"
 
-/* As much as the launch has asked for (aclnn_py/backends/cuda_kernels.py). */
+/* As much as the launch has asked for (aclnn_py/backends/cuda_rows.py). */
 __device__ inline Word4 *spare_slots() {
 #ifdef ACLPY_TWIN
   return (Word4 *)twin::shared_memory();

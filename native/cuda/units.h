@@ -59,17 +59,21 @@ struct Units {
   __device__ static bool whole(const Span &s, int i) { return i >= s.low && i + N <= s.high; }
   __device__ static bool part(const Span &s, int i) { return i + N > s.low && i < s.high; }
 
+  /* The larger elements of all units, word by word. */
+  __device__ Word4 tops() const {
+    Word4 most = at[0];
+#pragma unroll
+    for (int u = 1; u < UNITS; ++u) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) most.at[k] = D::top(most.at[k], at[u].at[k]);
+    }
+    return most;
+  }
   /* The largest element. */
   __device__ typename D::Real top() const {
     typename D::Real v[N], most = (typename D::Real) - ACLPY_INFINITY;
     if constexpr (D::PAIRS) {
-      Word4 tops = at[0];
-#pragma unroll
-      for (int u = 1; u < UNITS; ++u) {
-#pragma unroll
-        for (int k = 0; k < 4; ++k) tops.at[k] = D::top(tops.at[k], at[u].at[k]);
-      }
-      D::unpack(tops, v);
+      D::unpack(tops(), v);
 #pragma unroll
       for (int k = 0; k < N; ++k) most = v[k] > most ? v[k] : most;
     } else {

@@ -35,7 +35,7 @@ struct Fiber {
 
 std::vector<Fiber> fibers;
 std::unique_ptr<char[]> shared; /* of the block */
-enum { SPOILED = 0x7f /* NaN as a float, also of two bytes; a large double */ };
+enum { SPOILED = 0xff /* NaN in every type */ };
 jmp_buf scheduler;
 void (*kernel)(const void *);
 const void *arguments;
