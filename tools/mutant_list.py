@@ -240,6 +240,13 @@ MUTANTS = (
         OPERATORS,
     ),
     Mutant(
+        "of four vectors of logarithms one is not looked at",
+        "native/simd/avx512.h",
+        "(_mm512_castps_si512(v[2]), _mm512_castps_si512(v[3]));\n  const __m512i least",
+        "(_mm512_castps_si512(v[3]), _mm512_castps_si512(v[3]));\n  const __m512i least",
+        NUMBERS,
+    ),
+    Mutant(
         "sums of large products are taken as they come",
         "native/simd/products.h",
         "{ return !v32_bits_sized(p->seen); }",

@@ -8,31 +8,7 @@
  */
 #include "../simd/instance.h"
 
-/* A sum in two parts, so that nothing of it is lost where an element cancels it. */
-typedef struct FN(total) {
-  REAL high;
-  REAL low; /* 0 where REAL is double */
-} FN(total);
-
-ACLPY_INLINE FN(total) FN(total_of)(double sum) {
-  FN(total) t = {(REAL)sum, 0};
-  if (SPLITS && isfinite(t.high)) t.low = (REAL)(sum - (double)t.high);
-  return t;
-}
-
-/* a - b. Half floats' conversions fill the pipes that add; multiply-adds have others. */
-ACLPY_INLINE VEC FN(less)(VEC a, VEC b) { return KEEPS && ACLPY_FUSES ? V(fnma)(b, V(set1)(1), a) : V(sub)(a, b); }
-
-/* One vector of results. The larger terms are subtracted first: where they cancel, that is exact. */
-ACLPY_INLINE VEC FN(result)(VEC g, VEC y, VEC high, VEC low, int logarithm) {
-  if (logarithm) {
-    const VEC e = V(exp)(y), rest = V(fnma)(e, high, g);
-    /* A y above any logarithm of a probability: infinity times the low part must not become NaN. */
-    return SPLITS ? V(fnma)(V(min)(V(set1)((REAL)FLT_MAX), e), low, rest) : rest;
-  }
-  const VEC rest = FN(less)(g, high);
-  return V(mul)(y, SPLITS ? FN(less)(rest, low) : rest);
-}
+#include "backward_results.h"
 
 /* The sum of g * y over a block, whatever the products' size. */
 static __attribute__((noinline, unused)) double FN(block_dot)(const STORED *g, const STORED *y, int64_t n) {
@@ -120,9 +96,16 @@ ACLPY_INLINE double FN(row_sum)(const STORED *g, const STORED *y, int64_t n, int
 ACLPY_INLINE int64_t FN(out_quad)(const STORED *g, const STORED *y, STORED *out, int64_t at, int64_t n, VEC high,
                                   VEC low, int logarithm, int streaming) {
   if (at + 4 * LANES > n) return at;
+  const int looks = logarithm && (FN(looks) || (FN(can_look) && !streaming));
   VEC v[4];
+  if (looks) {
+    const VEC w[4] = {LDX(g + at, 0), LDX(g + at, 1), LDX(g + at, 2), LDX(g + at, 3)};
+    const VEC h[4] = {high, high, high, high}, l[4] = {low, low, low, low};
+    for (int k = 0; k < 4; ++k) v[k] = LDX(y + at, k);
+    FN(results_log)(w, v, h, l);
+  }
   for (int k = 0; k < 4; ++k) {
-    v[k] = FN(result)(LDX(g + at, k), LDX(y + at, k), high, low, logarithm);
+    if (!looks) v[k] = FN(result)(LDX(g + at, k), LDX(y + at, k), high, low, logarithm);
     STX(out + at, v, k, streaming);
   }
   return at + 4 * LANES;

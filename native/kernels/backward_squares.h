@@ -73,7 +73,18 @@ static __attribute__((noinline)) void FN(squares_one)(const aclpy_geometry *g, c
   const int64_t columns = p->t.width - c;
   const REAL *high = p->totals.high + c, *low = p->totals.low + c;
   const int whole = rows >= LANES && columns >= LANES;
-  for (int k = 0; k < LANES; ++k) {
+  const int looks = FN(looks) && logarithm && whole;
+  for (int k = 0; k < LANES && looks; k += 4) {
+    VEC one[4], h[4], l[4];
+    for (int j = 0; j < 4; ++j) {
+      one[j] = LD(a + (k + j) * g->n);
+      v[k + j] = LD(b + (k + j) * g->n);
+      h[j] = V(set1)(high[k + j]);
+      l[j] = V(set1)(low[k + j]);
+    }
+    FN(results_log)(one, v + k, h, l);
+  }
+  for (int k = 0; k < LANES && !looks; ++k) {
     const VEC one = whole ? LD(a + k * g->n) : k < columns ? FN(tile_ld)(a + k * g->n, rows, 0) : V(set1)(0);
     const VEC two = whole ? LD(b + k * g->n) : k < columns ? FN(tile_ld)(b + k * g->n, rows, 0) : V(set1)(0);
     v[k] = FN(result)(one, two, V(set1)(high[k]), V(set1)(low[k]), logarithm);

@@ -32,12 +32,20 @@ ACLPY_INLINE void FN(swap_results)(const STORED *a, const STORED *b, STORED *out
   const REAL *high = room->high, *low = room->low;
   int64_t i = 0;
   for (; i + 4 * LANES <= n; i += 4 * LANES) {
-    VEC v[4];
+    const int looks = FN(looks) && logarithm;
+    VEC v[4], w[4], h[4], l[4];
     for (int k = 0; k < 4; ++k) {
       const int64_t at = i + k * LANES;
-      v[k] = FN(result)(LD(a + at), LD(b + at), V(load)(high + at), V(load)(low + at), logarithm);
+      w[k] = LD(a + at);
+      v[k] = LD(b + at);
+      h[k] = V(load)(high + at);
+      l[k] = V(load)(low + at);
+      if (looks) continue;
+      v[k] = FN(result)(w[k], v[k], h[k], l[k], logarithm);
       QUAD(out + i, v, k, 0);
     }
+    if (looks) FN(results_log)(w, v, h, l);
+    for (int k = 0; k < 4 && looks; ++k) QUAD(out + i, v, k, 0);
   }
 #define FULL_(j) \
   FN(result)(LD(a + i + (j)), LD(b + i + (j)), V(load)(high + i + (j)), V(load)(low + i + (j)), logarithm)

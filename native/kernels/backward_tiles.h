@@ -122,14 +122,19 @@ ACLPY_INLINE void FN(rest_strip)(const aclpy_geometry *geometry, const FN(tile_r
   } else {
     const int64_t at = r * geometry->columns + c, from = r * geometry->stride + c;
     STORED *to = p->out + r * geometry->out.row + p->t.column + c;
-    VEC v[4];
+    const int at_once = FN(looks) && logarithm && vectors == 4;
+    VEC v[4], a[4], high[4], low[4];
     for (int k = 0; k < vectors; ++k) {
       const int64_t i = k * LANES;
-      const VEC a = copy ? V(load)(p->dense.g + from + i) : LD(p->g + at + i);
-      const VEC b = copy ? V(load)(p->dense.y + from + i) : LD(p->y + at + i);
-      v[k] = FN(result)(a, b, V(load)(p->sum->high + c + i), V(load)(p->sum->low + c + i), logarithm);
-      FN(strip_store)(to, v, k, vectors, p->streaming);
+      a[k] = copy ? V(load)(p->dense.g + from + i) : LD(p->g + at + i);
+      v[k] = copy ? V(load)(p->dense.y + from + i) : LD(p->y + at + i);
+      high[k] = V(load)(p->sum->high + c + i);
+      low[k] = V(load)(p->sum->low + c + i);
+      if (!at_once) v[k] = FN(result)(a[k], v[k], high[k], low[k], logarithm);
+      if (!at_once) FN(strip_store)(to, v, k, vectors, p->streaming);
     }
+    if (at_once) FN(results_log)(a, v, high, low);
+    for (int k = 0; k < vectors && at_once; ++k) FN(strip_store)(to, v, k, vectors, p->streaming);
   }
 }
 

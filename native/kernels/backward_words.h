@@ -40,9 +40,26 @@ ACLPY_INLINE VEC FN(strip_result)(const FN(strip_rows) * p, int64_t r, int64_t c
   const int64_t at = r * p->stride + c;
   return FN(result)(LD(p->g + at), LD(p->y + at), V(load)(p->sum->high + c), V(load)(p->sum->low + c), logarithm);
 }
+/* Four vectors, of one row or of two. */
+ACLPY_INLINE void FN(strip_results_log)(const FN(strip_rows) * p, int64_t r, int64_t c, int rows, VEC *v) {
+  VEC a[4], high[4], low[4];
+  for (int k = 0; k < 4; ++k) {
+    const int64_t row = r + k * rows / 4, column = c + k % (4 / rows) * LANES;
+    a[k] = LD(p->g + row * p->stride + column);
+    v[k] = LD(p->y + row * p->stride + column);
+    high[k] = V(load)(p->sum->high + column);
+    low[k] = V(load)(p->sum->low + column);
+  }
+  FN(results_log)(a, v, high, low);
+}
 /* Row r, four vectors of it or two; */
 ACLPY_INLINE void FN(strip_row_part)(const FN(strip_rows) * p, int64_t r, int64_t c, int vectors, int logarithm) {
   VEC v[4];
+  if (FN(looks) && logarithm && vectors == 4) {
+    FN(strip_results_log)(p, r, c, 1, v);
+    for (int k = 0; k < 4; ++k) FN(strip_store)(p->out + r * p->step + c, v, k, 4, p->streaming);
+    return;
+  }
   for (int k = 0; k < vectors; ++k) {
     v[k] = FN(strip_result)(p, r, c + k * LANES, logarithm);
     FN(strip_store)(p->out + r * p->step + c, v, k, vectors, p->streaming);
@@ -52,7 +69,9 @@ ACLPY_INLINE void FN(strip_row_part)(const FN(strip_rows) * p, int64_t r, int64_
 /* two rows of two vectors; */
 ACLPY_INLINE void FN(strip_row_pair)(const FN(strip_rows) * p, int64_t r, int logarithm) {
   VEC v[4];
-  for (int k = 0; k < 4; ++k) v[k] = FN(strip_result)(p, r + k / 2, k % 2 * LANES, logarithm);
+  const int looks = FN(looks) && logarithm;
+  if (looks) FN(strip_results_log)(p, r, 0, 2, v);
+  for (int k = 0; k < 4 && !looks; ++k) v[k] = FN(strip_result)(p, r + k / 2, k % 2 * LANES, logarithm);
   STT(p->out + r * p->step, p->out + (r + 1) * p->step, v, p->streaming);
 }
 #endif

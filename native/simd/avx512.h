@@ -54,6 +54,14 @@ ACLPY_INLINE v32 v32_scale_normal(v32 p, v32 shifted) {
   return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), exponent));
 }
 
+/* Whether four vectors hold numbers from -86 to -0: of those, larger ones have smaller bits. */
+ACLPY_INLINE int v32_quad_below(const v32 *v) {
+  const __m512i a = _mm512_max_epi32(_mm512_castps_si512(v[0]), _mm512_castps_si512(v[1]));
+  const __m512i b = _mm512_max_epi32(_mm512_castps_si512(v[2]), _mm512_castps_si512(v[3]));
+  const __m512i least = _mm512_castps_si512(_mm512_set1_ps(-86.0f));
+  return _mm512_cmpgt_epi32_mask(_mm512_max_epi32(a, b), least) == 0;
+}
+
 /* Exponent of a positive normal number, and its significand in [1, 2). */
 ACLPY_INLINE v64 v64_exponent(v64 x) { return _mm512_getexp_pd(x); }
 ACLPY_INLINE v64 v64_significand(v64 x) { return _mm512_getmant_pd(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src); }

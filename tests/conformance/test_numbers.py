@@ -124,6 +124,27 @@ def test_special_gradients(device, stream, operator, dtype, place):
     assert oracle.worst(operator, got, oracle.answer(operator, [g, y], dim)) <= 1
 
 
+#: Beside these, logarithms may take no shorter way: too small, not below 0, no numbers.
+BESIDE = [-86.5, -88.5, -104.0, -INF, 0.0, 3.0, INF, NAN]
+
+
+@pytest.mark.parametrize("layouts", ["contiguous", "transposed"])
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("dtype", FORWARD_DTYPES[:3], ids=lambda d: d.name)
+def test_one_logarithm_beside_others(device, stream, dtype, place, layouts):
+    """Whatever it is and wherever in its line it stands, only its own result is another one."""
+    n, rows = 640, 64 * len(BESIDE)
+    rng = np.random.default_rng(3)
+    gradient = rng.uniform(-1, 1, (rows, n)).astype(dtype)
+    saved = -rng.uniform(0.1, 80, (rows, n))
+    row = np.arange(rows)
+    saved[row, row * 7 % n] = np.repeat(BESIDE, 64)
+    (g, dim), (y, _) = PLACES[place](gradient), PLACES[place](saved.astype(dtype))
+    got, _ = invoke(device, stream, "LogSoftmaxBackward", [g, y], dim, layouts=layouts)
+    expected = oracle.answer("LogSoftmaxBackward", [g, y], dim)
+    assert oracle.worst("LogSoftmaxBackward", got, expected) <= 1
+
+
 @pytest.mark.parametrize("operator", ["Softmax", "LogSoftmax"])
 def test_subnormal_results(device, stream, operator):
     """Powers below the smallest normal number come out as subnormals, or as a rounded zero."""

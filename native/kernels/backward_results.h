@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Template, a part of backward_rows.h: results of both gradients, by vectors, once their sums are known. ACLPY_T names
+ * the instance.
+ */
+#include "../simd/instance.h"
+
+/* A sum in two parts, so that nothing of it is lost where an element cancels it. */
+typedef struct FN(total) {
+  REAL high;
+  REAL low; /* 0 where REAL is double */
+} FN(total);
+
+ACLPY_INLINE FN(total) FN(total_of)(double sum) {
+  FN(total) t = {(REAL)sum, 0};
+  if (SPLITS && isfinite(t.high)) t.low = (REAL)(sum - (double)t.high);
+  return t;
+}
+
+/* a - b. Half floats' conversions fill the pipes that add; multiply-adds have others. */
+ACLPY_INLINE VEC FN(less)(VEC a, VEC b) { return KEEPS && ACLPY_FUSES ? V(fnma)(b, V(set1)(1), a) : V(sub)(a, b); }
+
+/* One vector of results. The larger terms are subtracted first: where they cancel, that is exact. */
+ACLPY_INLINE VEC FN(result)(VEC g, VEC y, VEC high, VEC low, int logarithm) {
+  if (logarithm) {
+    const VEC e = V(exp)(y), rest = V(fnma)(e, high, g);
+    /* A y above any logarithm of a probability: infinity times the low part must not become NaN. */
+    return SPLITS ? V(fnma)(V(min)(V(set1)((REAL)FLT_MAX), e), low, rest) : rest;
+  }
+  const VEC rest = FN(less)(g, high);
+  return V(mul)(y, SPLITS ? FN(less)(rest, low) : rest);
+}
+
+/* Whether the logarithms of four vectors are looked at together (results_log), where it can be done. Not those of
+ * floats where memory may be what binds: they gain nothing there, and are better stored as they are made. */
+enum { FN(can_look) = ACLPY_ISA_RANK == 3 && SPLITS, FN(looks) = FN(can_look) && !PLAIN };
+/* Four vectors of results of log-softmax, which take the place of y. Where they are logarithms of probabilities, none
+ * too small, exponentials take no bounds, no masks and no scaling, and are at most 1. */
+ACLPY_INLINE void FN(results_log)(const VEC *g, VEC *y, const VEC *high, const VEC *low) {
+#if ACLPY_ISA_RANK == 3 && SPLITS
+  if (ACLPY_LIKELY(V(quad_below)(y))) {
+    V(exp_quad)(y, ACLPY_EXP_NORMAL);
+    for (int k = 0; k < 4; ++k) y[k] = V(fnma)(y[k], low[k], V(fnma)(y[k], high[k], g[k]));
+    return;
+  }
+#endif
+  for (int k = 0; k < 4; ++k) y[k] = FN(result)(g[k], y[k], high[k], low[k], 1);
+}
