@@ -80,15 +80,31 @@ class Copy:
             for stale in target.parent.glob(f"__pycache__/{target.stem}.*"):
                 stale.unlink()
 
-    def test(self, selection: tuple[str, ...]) -> tuple[bool, str]:
-        """Whether the selected tests pass, and what pytest says last."""
+    def runs(self, isa: str) -> bool:
+        """Whether this processor has an instruction set."""
+        code = (
+            "from aclnn_native import lib; import sys;"
+            f" bit = {{'baseline': 1, 'avx2': 2, 'avx512': 4}}[{isa!r}];"
+            " sys.exit(not lib.aclpy_isa_supported() & bit)"
+        )
+        done = subprocess.run(  # noqa: S603  # the line above
+            [str(self.python), "-c", code], cwd=self.sources, env=self._environment(), check=False
+        )
+        return done.returncode == 0
+
+    def _environment(self, isa: str = "") -> dict[str, str]:
         paths = [str(self.site), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+        forced = {"ACLNN_PY_ISA": isa} if isa else {}
+        return {**os.environ, **forced, "PYTHONPATH": os.pathsep.join(paths)}
+
+    def test(self, selection: tuple[str, ...], isa: str = "") -> tuple[bool, str]:
+        """Whether the selected tests pass, and what pytest says last."""
         command = [str(self.python), "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
         try:
             done = subprocess.run(  # noqa: S603  # our own test suite
                 [*command, *selection],
                 cwd=self.sources,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+                env=self._environment(isa),
                 capture_output=True,
                 text=True,
                 check=False,
@@ -127,7 +143,7 @@ def try_mutant(copy: Copy, mutant: Mutant) -> tuple[bool, str]:
         return False, f"does not fit: found {original.count(mutant.old)} times in {mutant.file}"
     try:
         copy.write(mutant.file, original.replace(mutant.old, mutant.new))
-        green, text = copy.test(mutant.tests)
+        green, text = copy.test(mutant.tests, mutant.isa)
     finally:
         copy.write(mutant.file, original)
     return not green, text
@@ -152,6 +168,10 @@ def main() -> int:
         if not green:
             print(f"The tests fail without any fault planted: {text}")
             return 1
+        unseen = [m for m in chosen if m.isa and not copy.runs(m.isa)]
+        for mutant in unseen:
+            print(f"{'not tried':9} {mutant.name:42} this processor has no {mutant.isa}")
+        chosen = [mutant for mutant in chosen if mutant not in unseen]
         survivors = 0
         for mutant in chosen:
             started = time.monotonic()

@@ -30,13 +30,16 @@ ACLPY_INLINE VEC FN(result)(VEC g, VEC y, VEC high, VEC low, int logarithm) {
   return V(mul)(y, SPLITS ? FN(less)(rest, low) : rest);
 }
 
-/* Whether the logarithms of four vectors are looked at together (results_log), where it can be done. Not those of
- * floats where memory may be what binds: they gain nothing there, and are better stored as they are made. */
-enum { FN(can_look) = ACLPY_ISA_RANK == 3 && SPLITS, FN(looks) = FN(can_look) && !PLAIN };
+/* Whether the logarithms of four vectors are looked at together (results_log), where it can be done. With AVX-512 not
+ * those of floats where memory may be what binds: they gain nothing there, and are better stored as they are made. */
+enum {
+  FN(can_look) = (ACLPY_ISA_RANK == 3 || ACLPY_LOOKS) && SPLITS,
+  FN(looks) = FN(can_look) && (!PLAIN || ACLPY_ISA_RANK < 3)
+};
 /* Four vectors of results of log-softmax, which take the place of y. Where they are logarithms of probabilities, none
  * too small, exponentials take no bounds, no masks and no scaling, and are at most 1. */
 ACLPY_INLINE void FN(results_log)(const VEC *g, VEC *y, const VEC *high, const VEC *low) {
-#if ACLPY_ISA_RANK == 3 && SPLITS
+#if (ACLPY_ISA_RANK == 3 || ACLPY_LOOKS) && SPLITS
   if (ACLPY_LIKELY(V(quad_below)(y))) {
     V(exp_quad)(y, ACLPY_EXP_NORMAL);
     for (int k = 0; k < 4; ++k) y[k] = V(fnma)(y[k], low[k], V(fnma)(y[k], high[k], g[k]));

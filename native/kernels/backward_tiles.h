@@ -7,63 +7,30 @@
  */
 #include "../simd/instance.h"
 
-/* Where the results are made from. */
-typedef struct FN(dense) {
-  REAL *g;
-  REAL *y;
-} FN(dense);
+#include "backward_columns.h"
 
-/* Sums by column, and what the sums of products leave over. */
-typedef struct FN(column_sums) {
-  double sum[ACLPY_TILE_PAD];
-  double rest[ACLPY_TILE_PAD];
-} FN(column_sums);
-
-ACLPY_INLINE void FN(add_to)(double *to, V(acc) s) { V(acc_store)(to, V(acc_join)(V(acc_load)(to), s)); }
-
-ACLPY_INLINE void FN(sums_clear)(FN(column_sums) * sums, int64_t columns) {
-  memset(sums->sum, 0, (size_t)columns * sizeof(double));
-  memset(sums->rest, 0, (size_t)columns * sizeof(double));
-}
-/* What a block of rows gave for the vector of columns from `c` on. */
-ACLPY_INLINE void FN(sums_add)(FN(column_sums) * sums, int64_t c, V(acc) term, V(dot) product, int logarithm) {
-  FN(add_to)(sums->sum + c, logarithm ? term : V(dot_sums)(product));
-  if (!logarithm) FN(add_to)(sums->rest + c, V(dot_rests)(product));
-}
-/* The sums of a chunk, or of all rows, to the totals of an item that has all of its columns. */
-ACLPY_INLINE void FN(sums_total)(const aclpy_geometry *g, const FN(column_sums) * sums, double *total) {
-  for (int64_t c = 0; c < g->stride; ++c) {
-    const double sum = aclpy_dot_total(sums->sum[c], sums->rest[c]);
-    total[c] = g->mode == ACLPY_TILE_CHUNKS ? total[c] + sum : sum;
+/* Whether whole quads of columns are written as such where results go row by row: in an order of their own, or with one
+ * look at four logarithms. Measured with AVX2. */
+enum { FN(by_quads) = ACLPY_ISA_RANK == 2 };
+/* One quad of columns at c, whose operands begin at `at`. */
+ACLPY_INLINE void FN(rest_quad)(const FN(tile_rest) * p, int64_t at, STORED *to, int64_t c, int logarithm,
+                                int streaming) {
+#if PAIRED
+  const REAL *highs = p->sum->paired_high + c, *lows = p->sum->paired_low + c;
+#else
+  const REAL *highs = p->sum->high + c, *lows = p->sum->low + c;
+#endif
+  VEC a[4], v[4], high[4], low[4];
+  for (int k = 0; k < 4; ++k) {
+    a[k] = LDX(p->g + at, k);
+    v[k] = LDX(p->y + at, k);
+    high[k] = V(load)(highs + k * LANES);
+    low[k] = V(load)(lows + k * LANES);
+    if (!logarithm) v[k] = FN(result)(a[k], v[k], high[k], low[k], 0);
   }
+  if (logarithm) FN(results_log)(a, v, high, low);
+  for (int k = 0; k < 4; ++k) STX(to, v, k, streaming);
 }
-
-/* The two parts of each column's sum. */
-typedef struct FN(totals) {
-  REAL high[ACLPY_TILE_PAD];
-  REAL low[ACLPY_TILE_PAD];
-} FN(totals);
-
-ACLPY_INLINE void FN(totals_set)(FN(totals) * totals, int64_t at, const double *sum, int64_t n) {
-  for (int64_t c = 0; c < n; ++c) {
-    const FN(total) one = FN(total_of)(sum[c]);
-    totals->high[at + c] = one.high;
-    totals->low[at + c] = one.low;
-  }
-}
-
-/* A tile whose sums are known, to be written. */
-typedef struct FN(tile_rest) {
-  aclpy_tile t;
-  const STORED *g, *y;
-  FN(dense) dense; /* NULL: the operands themselves */
-  STORED *out;
-  const FN(totals) * sum;
-  int live, streaming;
-  int by_rows;
-  int fetches;   /* operands that no other work fetches */
-  int64_t after; /* elements to the tile to be written next */
-} FN(tile_rest);
 
 /* Columns [c, end) of row r, whose results are dense. */
 ACLPY_INLINE void FN(rest_run)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int64_t r, int64_t c,
@@ -71,6 +38,12 @@ ACLPY_INLINE void FN(rest_run)(const aclpy_geometry *geometry, const FN(tile_res
   const REAL *high = p->sum->high + c, *low = p->sum->low + c;
   STORED *to = p->out + r * geometry->out.row + aclpy_out_at(geometry, p->t.column + c);
   FN(tile_fetch_run)(geometry, &p->t, r, to, end - c, streaming);
+  const int quads = FN(by_quads) && (PAIRED || (FN(looks) && logarithm)) && !copy && c % (4 * LANES) == 0 &&
+                    (!streaming || (uintptr_t)to % 64 == 0);
+  for (; quads && c + 4 * LANES <= end; c += 4 * LANES) {
+    FN(rest_quad)(p, r * geometry->columns + c, to, c, logarithm, streaming);
+    to += 4 * LANES, high += 4 * LANES, low += 4 * LANES;
+  }
   if (copy) {
     const REAL *a = p->dense.g + r * geometry->stride + c, *b = p->dense.y + r * geometry->stride + c;
 #define FULL_(i) FN(result)(V(load)(a + (i)), V(load)(b + (i)), V(load)(high + (i)), V(load)(low + (i)), logarithm)
@@ -123,6 +96,10 @@ ACLPY_INLINE void FN(rest_strip)(const aclpy_geometry *geometry, const FN(tile_r
     const int64_t at = r * geometry->columns + c, from = r * geometry->stride + c;
     STORED *to = p->out + r * geometry->out.row + p->t.column + c;
     const int at_once = FN(looks) && logarithm && vectors == 4;
+    if (PAIRED && vectors == 4 && !copy) {
+      FN(rest_quad)(p, at, to, c, logarithm, p->streaming);
+      return;
+    }
     VEC v[4], a[4], high[4], low[4];
     for (int k = 0; k < vectors; ++k) {
       const int64_t i = k * LANES;
@@ -138,18 +115,27 @@ ACLPY_INLINE void FN(rest_strip)(const aclpy_geometry *geometry, const FN(tile_r
   }
 }
 
-/* A tile holds two operands. */
-enum { FN(tile_element_bytes) = 2 * sizeof(REAL) };
-
-/* A tile to be summed, and what is written meanwhile. */
-typedef struct FN(tile_task) {
-  aclpy_tile t;
-  const STORED *g, *y;
-  FN(dense) dense;
-  int64_t after; /* elements from the tile's start to that of the one behind it */
-  int fetches;
-  int paced;
-} FN(tile_task);
+#if PAIRED
+/* tile_sum_block of one quad whose columns all exist. */
+ACLPY_INLINE void FN(tile_sum_quads)(const aclpy_geometry *geometry, const FN(tile_task) * p,
+                                     const FN(tile_rest) * before, FN(column_sums) * sums, int64_t c, int64_t first,
+                                     int64_t last, int logarithm) {
+  V(acc) term[4] = {V(acc_zero)(), V(acc_zero)(), V(acc_zero)(), V(acc_zero)()};
+  V(dot) product[4] = {V(dot_zero)(), V(dot_zero)(), V(dot_zero)(), V(dot_zero)()};
+  for (int64_t r = first; r < last; ++r) {
+    const int64_t at = r * geometry->columns + c;
+    if (before->live) FN(rest_strip)(geometry, before, r, c, 4, logarithm, 0);
+    if (p->fetches) FN(tile_fetch)(geometry, p, r, c, 4);
+    for (int k = 0; k < 4; ++k) {
+      if (logarithm) term[k] = V(acc_add)(term[k], LDX(p->g + at, k));
+      if (!logarithm) product[k] = V(dot_add)(product[k], LDX(p->g + at, k), LDX(p->y + at, k));
+    }
+  }
+  for (int k = 0; k < 4 && logarithm; k += 2) V(acc_order)(term + k, ORDER_SUMS);
+  if (!logarithm) V(dot_order)(product, ORDER);
+  for (int k = 0; k < 4; ++k) FN(sums_add)(sums, c + k * LANES, term[k], product[k], logarithm);
+}
+#endif
 
 /* Adds rows [first, last) of `vectors` vectors of columns, from column c on, to their sums, and writes those of the
  * tile before. */
@@ -158,16 +144,18 @@ ACLPY_INLINE void FN(tile_sum_block)(const aclpy_geometry *geometry, const FN(ti
                                      int64_t first, int64_t last, int logarithm, int copy) {
   V(acc) term[4] = {V(acc_zero)(), V(acc_zero)(), V(acc_zero)(), V(acc_zero)()};
   V(dot) product[4] = {V(dot_zero)(), V(dot_zero)(), V(dot_zero)(), V(dot_zero)()};
+#if PAIRED
+  if (vectors == 4 && !copy && geometry->group == 1 && c + 4 * LANES <= p->t.width) {
+    FN(tile_sum_quads)(geometry, p, before, sums, c, first, last, logarithm);
+    return;
+  }
+#endif
   for (int64_t r = first; r < last; ++r) {
     const int64_t at = r * geometry->columns + c, to = r * geometry->stride + c;
     const int64_t left = aclpy_tile_columns(geometry, &p->t, r) - c;
     if (PLAIN && !logarithm && p->paced && r % ACLPY_PACE_GROUPS == 0) aclpy_pace();
     if (before->live) FN(rest_strip)(geometry, before, r, c, vectors, logarithm, copy);
-    if (p->fetches) {
-      const int64_t far = aclpy_tile_fetch(geometry, r, ACLPY_TILE_BLOCK, p->t.rows, p->after) + c;
-      aclpy_fetch_row(p->g + far, vectors * LANES * (int64_t)sizeof(STORED), p->fetches);
-      aclpy_fetch_row(p->y + far, vectors * LANES * (int64_t)sizeof(STORED), p->fetches);
-    }
+    if (p->fetches) FN(tile_fetch)(geometry, p, r, c, vectors);
     for (int k = 0; k < vectors; ++k) {
       const int64_t i = k * LANES;
       const VEC a = left >= vectors * LANES ? LD(p->g + at + i) : FN(tile_ld)(p->g + at + i, left - i, 0);
@@ -242,6 +230,7 @@ ACLPY_INLINE void FN(tiles_run_as)(const aclpy_geometry *geometry, const FN(oper
     task.after = i + 1 < end ? aclpy_tile_of(geometry, i + 1, 0).offset - task.t.offset : 0;
     FN(tile_sum)(geometry, &task, &before, &sums, logarithm, copy);
     FN(totals_set)(&totals[odd], 0, sums.sum, geometry->stride);
+    FN(totals_pair)(&totals[odd], geometry->stride);
     before = FN(tile_rest_of)(p, &task, &totals[odd]);
     before.by_rows = by_rows;
     if (i + 1 == end || (copy && held == 1)) {
@@ -318,6 +307,7 @@ static void FN(tile_chunks_run)(const aclpy_geometry *geometry, const aclpy_kern
     for (int64_t k = 0; k < geometry->group; ++k) {
       FN(totals_set)(&totals, k * t->reals, total + t->outer * inner + t->real, t->reals);
     }
+    FN(totals_pair)(&totals, t->reals * geometry->group);
     FN(tile_rest) rest = FN(tile_rest_of)(&p, &task, &totals);
     rest.fetches = task.fetches;
     rest.after = task.after;

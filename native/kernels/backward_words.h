@@ -87,7 +87,7 @@ ACLPY_INLINE void FN(strip_row_any)(const FN(strip_rows) * p, int64_t r, int log
 #undef PART_
 }
 ACLPY_INLINE void FN(strip_rows_write)(const FN(strip_rows) p, int64_t rows, int logarithm, aclpy_fetch_range *next) {
-  const int fit = !logarithm || ACLPY_ISA_RANK == 3; /* four exponentials at a time fill the registers */
+  const int fit = !logarithm || ACLPY_ISA_RANK == 3 || FN(looks); /* else four exponentials fill the registers */
   int64_t r = 0;
   aclpy_fetch_some(next, rows * p.n * (int64_t)sizeof(STORED));
   if (fit && p.lined && p.n % (4 * LANES) == 0) {

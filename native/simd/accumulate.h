@@ -108,6 +108,14 @@ ACLPY_INLINE v32_dot v32_dot_add(v32_dot d, v32 v, v32 w) {
   d.sum = next;
   return d;
 }
+/* `order` brings four vectors' lanes into another order. */
+ACLPY_INLINE void v32_dot_order(v32_dot *four, void (*order)(v32 *)) {
+  v32 sum[4], rest[4];
+  for (int k = 0; k < 4; ++k) sum[k] = four[k].sum, rest[k] = four[k].rest;
+  order(sum);
+  order(rest);
+  for (int k = 0; k < 4; ++k) four[k].sum = sum[k], four[k].rest = rest[k];
+}
 /* The two parts of a sum, in double lanes. */
 ACLPY_INLINE v32_acc v32_dot_sums(v32_dot d) { return v32_acc_add(v32_acc_zero(), d.sum); }
 ACLPY_INLINE v32_acc v32_dot_rests(v32_dot d) { return v32_acc_add(v32_acc_zero(), d.rest); }

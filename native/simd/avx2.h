@@ -76,11 +76,41 @@ ACLPY_INLINE v64 v64_scale(v64 p, v64 shifted, v64 n) {
   return v64_mul(v64_mul(p, aclpy_pow2_64_(half)), aclpy_pow2_64_(rest));
 }
 
+/* The same where n is from -125 to 125 (of doubles -1021 to 1021), or NaN. */
+ACLPY_INLINE v32 v32_scale_near(v32 p, v32 shifted) { return v32_mul(p, aclpy_pow2_32_(shifted)); }
+ACLPY_INLINE v64 v64_scale_near(v64 p, v64 shifted) { return v64_mul(p, aclpy_pow2_64_(shifted)); }
+
 /* The same where the result is a normal number. */
 #define ACLPY_SCALES_NORMAL 1
 ACLPY_INLINE v32 v32_scale_normal(v32 p, v32 shifted) {
   const __m256i exponent = _mm256_slli_epi32(_mm256_castps_si256(shifted), 23);
   return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), exponent));
+}
+ACLPY_INLINE v64 v64_scale_normal(v64 p, v64 shifted) {
+  const __m256i exponent = _mm256_slli_epi64(_mm256_castpd_si256(shifted), 52);
+  return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(p), exponent));
+}
+
+/* Whether four vectors hold numbers from -86 to -0: of those, larger ones have smaller bits. */
+ACLPY_INLINE int v32_quad_below(const v32 *v) {
+  const __m256i a = _mm256_max_epi32(_mm256_castps_si256(v[0]), _mm256_castps_si256(v[1]));
+  const __m256i b = _mm256_max_epi32(_mm256_castps_si256(v[2]), _mm256_castps_si256(v[3]));
+  const __m256i least = _mm256_castps_si256(_mm256_set1_ps(-86.0f));
+  return _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(_mm256_max_epi32(a, b), least))) == 0;
+}
+/* Whether four vectors hold numbers of a size of at most 86, of doubles 600; by their bits with a sign. */
+#define ACLPY_LOOKS 1
+ACLPY_INLINE int v32_quad_near(const v32 *v) {
+  v32 w[4];
+  for (int k = 0; k < 4; ++k) w[k] = _mm256_or_ps(v[k], _mm256_set1_ps(-0.0f));
+  return v32_quad_below(w);
+}
+ACLPY_INLINE int v64_quad_near(const v64 *v) {
+  __m256i w[4]; /* their upper halves decide */
+  for (int k = 0; k < 4; ++k) w[k] = _mm256_castpd_si256(_mm256_or_pd(v[k], _mm256_set1_pd(-0.0)));
+  const __m256i all = _mm256_max_epi32(_mm256_max_epi32(w[0], w[1]), _mm256_max_epi32(w[2], w[3]));
+  const __m256i least = _mm256_castpd_si256(_mm256_set1_pd(-600.0));
+  return _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi32(all, least))) == 0;
 }
 
 /* Exponent of a positive normal number (through the bits of 2^52 + field), and its significand in [1, 2). */
@@ -93,7 +123,6 @@ ACLPY_INLINE v64 v64_significand(v64 x) {
   const __m256i low = _mm256_and_si256(_mm256_castpd_si256(x), _mm256_set1_epi64x(0x000fffffffffffff));
   return _mm256_castsi256_pd(_mm256_or_si256(low, _mm256_set1_epi64x(0x3ff0000000000000)));
 }
-/* a where x > limit, else b. */
 /* The same value, of which the compiler does not know where it came from. */
 ACLPY_INLINE v32 v32_in_register(v32 v) {
   __asm__("" : "+x"(v));
@@ -108,11 +137,17 @@ ACLPY_INLINE int v32_bits_sized(v32 v) {
   return !_mm256_testz_si256(_mm256_castps_si256(v), _mm256_set1_epi32((int)0xff800000u));
 }
 
+/* a where x > limit, else b. */
 ACLPY_INLINE v32 v32_pick_greater(v32 x, v32 limit, v32 a, v32 b) {
   return _mm256_blendv_ps(b, a, _mm256_cmp_ps(x, limit, _CMP_GT_OQ));
 }
+/* Whether x > limit in any lane. */
 ACLPY_INLINE int v32_any_greater(v32 x, v32 limit) {
   return _mm256_movemask_ps(_mm256_cmp_ps(x, limit, _CMP_GT_OQ)) != 0;
+}
+/* A bit for each lane where x <= limit. */
+ACLPY_INLINE unsigned v32_at_most(v32 x, v32 limit) {
+  return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(x, limit, _CMP_LE_OQ));
 }
 ACLPY_INLINE v64 v64_pick_greater(v64 x, v64 limit, v64 a, v64 b) {
   return _mm256_blendv_pd(b, a, _mm256_cmp_pd(x, limit, _CMP_GT_OQ));

@@ -74,6 +74,8 @@ ACLPY_INLINE v64 v64_pick_greater(v64 x, v64 limit, v64 a, v64 b) {
 }
 /* Whether x > limit in any lane. */
 ACLPY_INLINE int v32_any_greater(v32 x, v32 limit) { return _mm512_cmp_ps_mask(x, limit, _CMP_GT_OQ) != 0; }
+/* A bit for each lane where x <= limit. */
+ACLPY_INLINE unsigned v32_at_most(v32 x, v32 limit) { return _mm512_cmp_ps_mask(x, limit, _CMP_LE_OQ); }
 ACLPY_INLINE v64 v64_div(v64 a, v64 b) { return _mm512_div_pd(a, b); }
 
 /* The same value, of which the compiler does not know where it came from. */

@@ -51,6 +51,17 @@ ACLPY_INLINE void sta_bf16(uint16_t *p, const v32 *v, int streaming) {
     aclpy_bf16_put_each_(p, v, streaming);
   }
 }
+#elif ACLPY_ISA_RANK == 2
+ACLPY_CALM_WAY_(f16, ACLPY_WAY_CALM)
+ACLPY_INLINE int calm_way_bf16(int whole) { return whole ? ACLPY_WAY_PAIRS : ACLPY_WAY_CALM; }
+ACLPY_INLINE void stc_bf16(uint16_t *p, const v32 *v, int streaming, int way) {
+  const int pairs = way == ACLPY_WAY_PAIRS;
+  for (int k = 0; k < 4; k += 2) {
+    const __m256i both = pairs ? aclpy_bf16_join_(v[k], v[k + 1]) : aclpy_bf16_both_(v[k], v[k + 1]);
+    aclpy_bf16_put_(p + k * v32_LANES, both, streaming);
+  }
+}
+ACLPY_INLINE void sta_bf16(uint16_t *p, const v32 *v, int streaming) { quad_bf16(p, v, 3, streaming); }
 #else
 ACLPY_CALM_WAY_(f16, ACLPY_WAY_ANY)
 ACLPY_STC_(bf16, uint16_t, v32)

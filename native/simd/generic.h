@@ -97,6 +97,13 @@ ACLPY_INLINE v64 v64_scale(v64 p, v64 shifted, v64 n) {
   return out;
 }
 
+ACLPY_INLINE v32 v32_scale_near(v32 p, v32 shifted) {
+  return v32_scale(p, shifted, v32_sub(shifted, v32_set1(0x1.8p23f)));
+}
+ACLPY_INLINE v64 v64_scale_near(v64 p, v64 shifted) {
+  return v64_scale(p, shifted, v64_sub(shifted, v64_set1(0x1.8p52)));
+}
+
 /* Exponent of a positive normal number, and its significand in [1, 2). */
 ACLPY_INLINE v64 v64_exponent(v64 x) { ACLPY_EACH_(v64, (double)((int64_t)(aclpy_f64_bits_(x.lane[i]) >> 52) - 1023)); }
 ACLPY_INLINE v64 v64_significand(v64 x) {

@@ -47,6 +47,16 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define ACLPY_FADES_bf16 0
 #define ACLPY_FADES_f64 0
 
+/* 1 where ldx has an order of its own in which columns are best summed and written. */
+#define ACLPY_PAIRED_f32 0
+#define ACLPY_PAIRED_f16 0
+#if ACLPY_ISA_RANK == 2
+#define ACLPY_PAIRED_bf16 1
+#else
+#define ACLPY_PAIRED_bf16 0
+#endif
+#define ACLPY_PAIRED_f64 0
+
 /* 1 where a double sum does not fit one REAL. */
 #define ACLPY_SPLITS_f32 1
 #define ACLPY_SPLITS_f16 1
@@ -96,5 +106,6 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define PLAIN ACLPY_PASTE2(ACLPY_PLAIN_, ACLPY_T)
 #define KEEPS ACLPY_PASTE2(ACLPY_KEEPS_, ACLPY_T)
 #define FADES ACLPY_PASTE2(ACLPY_FADES_, ACLPY_T)
+#define PAIRED ACLPY_PASTE2(ACLPY_PAIRED_, ACLPY_T)
 #define SPLITS ACLPY_PASTE2(ACLPY_SPLITS_, ACLPY_T)
 #define FN(name) ACLPY_PASTE3(name, _, ACLPY_T)

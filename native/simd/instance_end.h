@@ -42,6 +42,7 @@
 #undef PLAIN
 #undef KEEPS
 #undef FADES
+#undef PAIRED
 #undef SPLITS
 #undef FN
 #undef ACLPY_T

@@ -19,6 +19,9 @@
 #ifndef ACLPY_SCALES_NORMAL
 #define ACLPY_SCALES_NORMAL 0
 #endif
+#ifndef ACLPY_LOOKS
+#define ACLPY_LOOKS 0
+#endif
 
 /* Several vectors go step by step: a processor looks ahead over fewer instructions than a few chains one after the
  * other have. */
@@ -39,7 +42,8 @@ ACLPY_INLINE v32 v32_exp_near_(v32 r) {
   return r;
 }
 
-/* What is known of results, or asked of them: nothing; they are normal numbers (arguments are -86 at least); they are
+/* What is known of results, or asked of them: nothing; they are normal numbers (arguments are -86 to 86 at most, of
+ * doubles -600 to 600); they are
  * summed beside a term of 1, where those below e^-86 (of doubles e^-600) count for nothing and are anything from 0 to
  * that; their products with at most 1 are rounded to float16, where those below e^-60 are 0, and the sum as before. So
  * none is subnormal, nor is such a product: one takes Intel processors 200 cycles. */
@@ -74,7 +78,8 @@ ACLPY_INLINE void v32_exps_(v32 *v, int count, int results) {
 #if ACLPY_SCALES_ABOVE
   ACLPY_EACH_OF_(count) v[k] = v32_scale_above(r[k], n[k], x[k], least);
 #else
-  ACLPY_EACH_OF_(count) v[k] = v32_scale(r[k], shifted[k], n[k]);
+  const int near = results != ACLPY_EXP_ANY;
+  ACLPY_EACH_OF_(count) v[k] = near ? v32_scale_near(r[k], shifted[k]) : v32_scale(r[k], shifted[k], n[k]);
 #endif
 }
 ACLPY_INLINE v32 v32_exp_core_(v32 x) {
@@ -85,13 +90,20 @@ ACLPY_INLINE v32 v32_exp_core_(v32 x) {
 /* x <= 0 (or NaN). */
 ACLPY_INLINE v32 v32_exp_negative(v32 x) { return v32_exp_core_(x); }
 ACLPY_INLINE v32 v32_exp(v32 x) { return v32_exp_core_(v32_min(v32_set1(89.0f), x)); }
-/* Four vectors of those. Sixteen registers are too few to do them step by step. */
+/* Four vectors of those. Sixteen registers are too few to do them step by step; where a look costs less than bounds
+ * and far exponents of each vector do, they are looked at together. */
 ACLPY_INLINE void v32_exp_quad(v32 *v, int results) {
   if (ACLPY_ISA_RANK == 3) {
     v32_exps_(v, 4, results);
-  } else {
-    for (int k = 0; k < 4; ++k) v32_exps_(v + k, 1, results);
+    return;
   }
+#if ACLPY_LOOKS
+  if (results == ACLPY_EXP_NORMAL || ACLPY_LIKELY(v32_quad_near(v))) {
+    for (int k = 0; k < 4; ++k) v32_exps_(v + k, 1, ACLPY_EXP_NORMAL);
+    return;
+  }
+#endif
+  for (int k = 0; k < 4; ++k) v32_exps_(v + k, 1, results);
 }
 /* x <= 0, of which the result is as said (ACLPY_EXP_ANY ...). */
 ACLPY_INLINE v32 v32_exp_below(v32 x, int results) {
@@ -101,7 +113,8 @@ ACLPY_INLINE v32 v32_exp_below(v32 x, int results) {
 
 ACLPY_INLINE v64 v64_exp_as_(v64 given, int results) {
   const v64 least = v64_set1(results == ACLPY_EXP_SUMMED ? -600.0 : -746.0);
-  const v64 x = ACLPY_SCALES_ABOVE ? given : v64_max(least, given);
+  const int calm = ACLPY_LOOKS && results == ACLPY_EXP_NORMAL;
+  const v64 x = ACLPY_SCALES_ABOVE || calm ? given : v64_max(least, given);
   const v64 magic = v64_set1(0x1.8p52);
   const v64 shifted = v64_fma(x, v64_set1(0x1.71547652b82fep+0), magic);
   const v64 n = v64_sub(shifted, magic);
@@ -119,10 +132,13 @@ ACLPY_INLINE v64 v64_exp_as_(v64 given, int results) {
   p = v64_fma(p, r, v64_set1(0x1.000000000000ap-1));
   p = v64_fma(p, r, v64_set1(1.0));
   p = v64_fma(p, r, v64_set1(1.0));
+#if ACLPY_LOOKS
+  if (calm) return v64_scale_normal(p, shifted);
+#endif
 #if ACLPY_SCALES_ABOVE
   return v64_scale_above(p, n, x, least);
 #else
-  return v64_scale(p, shifted, n);
+  return results == ACLPY_EXP_SUMMED ? v64_scale_near(p, shifted) : v64_scale(p, shifted, n);
 #endif
 }
 
@@ -131,6 +147,12 @@ ACLPY_INLINE v64 v64_exp_negative(v64 x) { return v64_exp_as_(x, ACLPY_EXP_ANY);
 ACLPY_INLINE v64 v64_exp_below(v64 x, int results) { return v64_exp_as_(x, results); }
 ACLPY_INLINE v64 v64_exp(v64 x) { return v64_exp_as_(v64_min(v64_set1(710.0), x), ACLPY_EXP_ANY); }
 ACLPY_INLINE void v64_exp_quad(v64 *v, int results) {
+#if ACLPY_LOOKS
+  if (ACLPY_LIKELY(v64_quad_near(v))) {
+    for (int k = 0; k < 4; ++k) v[k] = v64_exp_as_(v[k], ACLPY_EXP_NORMAL);
+    return;
+  }
+#endif
   for (int k = 0; k < 4; ++k) v[k] = v64_exp_as_(v[k], results);
 }
 

@@ -92,6 +92,33 @@ ACLPY_INLINE v64 v64_scale(v64 p, v64 shifted, v64 n) {
   return v64_mul(v64_mul(p, aclpy_pow2_64_(half)), aclpy_pow2_64_(rest));
 }
 
+/* The same where n is from -125 to 125 (of doubles -1021 to 1021), or NaN. */
+ACLPY_INLINE v32 v32_scale_near(v32 p, v32 shifted) { return v32_mul(p, aclpy_pow2_32_(shifted)); }
+ACLPY_INLINE v64 v64_scale_near(v64 p, v64 shifted) { return v64_mul(p, aclpy_pow2_64_(shifted)); }
+
+/* The same where the result is a normal number. */
+#define ACLPY_SCALES_NORMAL 1
+ACLPY_INLINE v32 v32_scale_normal(v32 p, v32 shifted) {
+  const int32x4_t exponent = vshlq_n_s32(vreinterpretq_s32_f32(shifted), 23);
+  return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(p), exponent));
+}
+ACLPY_INLINE v64 v64_scale_normal(v64 p, v64 shifted) {
+  const int64x2_t exponent = vshlq_n_s64(vreinterpretq_s64_f64(shifted), 52);
+  return vreinterpretq_f64_s64(vaddq_s64(vreinterpretq_s64_f64(p), exponent));
+}
+
+/* Whether four vectors hold numbers of a size of at most 86, of doubles 600: the largest of a NaN is NaN here. */
+#define ACLPY_LOOKS 1
+ACLPY_INLINE int v32_quad_near(const v32 *v) {
+  const v32 a = vmaxq_f32(vabsq_f32(v[0]), vabsq_f32(v[1])), b = vmaxq_f32(vabsq_f32(v[2]), vabsq_f32(v[3]));
+  return vmaxvq_f32(vmaxq_f32(a, b)) <= 86.0f;
+}
+ACLPY_INLINE int v64_quad_near(const v64 *v) {
+  const v64 a = vmaxq_f64(vabsq_f64(v[0]), vabsq_f64(v[1])), b = vmaxq_f64(vabsq_f64(v[2]), vabsq_f64(v[3]));
+  return vmaxvq_f64(vmaxq_f64(a, b)) <= 600.0;
+}
+ACLPY_INLINE int v32_quad_below(const v32 *v) { return v32_quad_near(v); }
+
 /* Exponent of a positive normal number, and its significand in [1, 2). */
 ACLPY_INLINE v64 v64_exponent(v64 x) {
   const int64x2_t field = vreinterpretq_s64_u64(vshrq_n_u64(vreinterpretq_u64_f64(x), 52));

@@ -131,6 +131,8 @@ ACLPY_INLINE void stt_bf16(uint16_t *p, uint16_t *q, const v32 *v, int streaming
   }
 }
 #include "bf16_pairs.h"
+#elif ACLPY_ISA_RANK == 2
+#include "bf16_avx2.h"
 #else
 ACLPY_QUAD_(bf16, uint16_t, v32)
 ACLPY_TWO_(bf16, uint16_t, v32)

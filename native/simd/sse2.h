@@ -64,6 +64,10 @@ ACLPY_INLINE v64 v64_scale(v64 p, v64 shifted, v64 n) {
   return v64_mul(v64_mul(p, aclpy_pow2_64_(half)), aclpy_pow2_64_(rest));
 }
 
+/* The same where n is from -125 to 125 (of doubles -1021 to 1021), or NaN. */
+ACLPY_INLINE v32 v32_scale_near(v32 p, v32 shifted) { return v32_mul(p, aclpy_pow2_32_(shifted)); }
+ACLPY_INLINE v64 v64_scale_near(v64 p, v64 shifted) { return v64_mul(p, aclpy_pow2_64_(shifted)); }
+
 /* Exponent of a positive normal number (through the bits of 2^52 + field), and its significand in [1, 2). */
 ACLPY_INLINE v64 v64_exponent(v64 x) {
   const __m128i field = _mm_srli_epi64(_mm_castpd_si128(x), 52);

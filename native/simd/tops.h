@@ -3,14 +3,14 @@
  * make the result NaN. top_calm: whether all that was seen are numbers at most 60 below `max`, the largest of the row;
  * it may say 0 where they are.
  *
- * Numbers of 16 bits need no conversion with AVX-512: the largest is that of the bit patterns read as signed words
- * where one of them is not negative, else the least of unsigned ones; and the least of all is the largest of unsigned
- * ones, where one of them is negative.
+ * Numbers of 16 bits need no conversion where words are compared (words.h): the largest is that of the bit patterns
+ * read as signed words where one of them is not negative, else the least of unsigned ones; and the least of all is the
+ * largest of unsigned ones, where one of them is negative.
  */
 #ifndef ACLPY_SIMD_TOPS_H
 #define ACLPY_SIMD_TOPS_H
 
-#include "isa.h"
+#include "words.h"
 
 enum { ACLPY_CALM = 60 /* e^-60 is far from underflow, also divided by a row's length */ };
 
@@ -32,38 +32,32 @@ enum { ACLPY_CALM = 60 /* e^-60 is far from underflow, also divided by a row's l
   }
 ACLPY_TOP_(f32, float, v32, float)
 ACLPY_TOP_(f64, double, v64, double)
-#if ACLPY_ISA_RANK == 3
+#if ACLPY_WORDS
 typedef struct top_words {
-  __m512i most, least, far;
+  aclpy_words most, least, far;
 } top_words;
 typedef top_words top_f16, top_bf16;
 ACLPY_INLINE top_words aclpy_top_first_(void) {
-  const top_words top = {_mm512_set1_epi16(-0x8000), _mm512_set1_epi16(-1), _mm512_setzero_si512()};
+  const top_words top = {words_set1(-0x8000), words_set1(-1), words_set1(0)};
   return top;
 }
-/* 32 of them. */
+/* Two vectors of them. */
 ACLPY_INLINE void aclpy_top_words_(top_words *top, const uint16_t *p) {
-  const __m512i raw = _mm512_loadu_si512(p);
-  top->most = _mm512_max_epi16(top->most, raw);
-  top->least = _mm512_min_epu16(top->least, raw);
-  top->far = _mm512_max_epu16(top->far, raw);
+  const aclpy_words raw = words_load(p);
+  top->most = words_max_signed(top->most, raw);
+  top->least = words_min(top->least, raw);
+  top->far = words_max(top->far, raw);
 }
 ACLPY_INLINE void aclpy_top_quad_(top_words *top, const uint16_t *p) {
   for (int k = 0; k < 2; ++k) aclpy_top_words_(top, p + 2 * k * v32_LANES);
 }
-/* The least of unsigned words. */
-ACLPY_INLINE uint16_t aclpy_least_word_(__m512i v) {
-  const __m256i half = _mm256_min_epu16(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
-  const __m128i quarter = _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
-  return (uint16_t)_mm_cvtsi128_si32(_mm_minpos_epu16(quarter));
-}
 ACLPY_INLINE uint16_t aclpy_top_word_(const top_words *top) {
-  const uint16_t turned = aclpy_least_word_(_mm512_xor_si512(top->most, _mm512_set1_epi16(0x7fff)));
-  return turned < 0x8000u ? (uint16_t)(turned ^ 0x7fffu) : aclpy_least_word_(top->least);
+  const uint16_t turned = words_least(words_flip(top->most, 0x7fff));
+  return turned < 0x8000u ? (uint16_t)(turned ^ 0x7fffu) : words_least(top->least);
 }
 /* The least of all; 0 where none is negative. */
 ACLPY_INLINE uint16_t aclpy_far_word_(const top_words *top) {
-  const uint16_t far = (uint16_t)~aclpy_least_word_(_mm512_xor_si512(top->far, _mm512_set1_epi16(-1)));
+  const uint16_t far = (uint16_t)~words_least(words_flip(top->far, -1));
   return far < 0x8000u ? 0 : far;
 }
 #define ACLPY_TOP_WORDS_(t)                                                                                  \

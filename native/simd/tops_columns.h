@@ -4,7 +4,7 @@
  * says whether all that was seen are numbers at most ACLPY_CALM below the largest of their column; it may say 0 where
  * they are.
  *
- * Numbers of 16 bits need no conversion with AVX-512, as in tops.h.
+ * Numbers of 16 bits need no conversion where words are compared, as in tops.h.
  */
 #ifndef ACLPY_SIMD_TOPS_COLUMNS_H
 #define ACLPY_SIMD_TOPS_COLUMNS_H
@@ -33,7 +33,7 @@
   }
 ACLPY_TOPS_(f32, float, v32)
 ACLPY_TOPS_(f64, double, v64)
-#if ACLPY_ISA_RANK == 3
+#if ACLPY_WORDS
 typedef struct tops_words {
   top_words half[2];
 } tops_words;
@@ -49,10 +49,8 @@ ACLPY_INLINE void aclpy_tops_row_(tops_words *tops, const uint16_t *p) {
 ACLPY_INLINE void aclpy_tops_words_(const tops_words *tops, uint16_t *most, uint16_t *far) {
   for (int k = 0; k < 2; ++k) {
     const top_words *half = &tops->half[k];
-    const __m512i top = _mm512_mask_blend_epi16(_mm512_movepi16_mask(half->most), half->most, half->least);
-    const __m512i low = _mm512_maskz_mov_epi16(_mm512_movepi16_mask(half->far), half->far);
-    _mm512_storeu_si512(most + 2 * k * v32_LANES, top);
-    _mm512_storeu_si512(far + 2 * k * v32_LANES, low);
+    words_store(most + 2 * k * v32_LANES, words_positive_or(half->most, half->least));
+    words_store(far + 2 * k * v32_LANES, words_negative(half->far));
   }
 }
 #define ACLPY_TOPS_WORDS_(t)                                                                      \
@@ -61,13 +59,13 @@ ACLPY_INLINE void aclpy_tops_words_(const tops_words *tops, uint16_t *most, uint
   ACLPY_INLINE int tops_values_##t(const tops_##t *tops, v32 *most, int way) {                    \
     uint16_t top[4 * v32_LANES], low[4 * v32_LANES];                                              \
     aclpy_tops_words_(tops, top, low);                                                            \
-    unsigned near = 0xffffu;                                                                      \
+    unsigned near = (1u << v32_LANES) - 1;                                                        \
     for (int k = 0; k < 4; ++k) {                                                                 \
       const v32 far = way == ACLPY_WAY_PAIRS ? ldx_##t(low, k) : ld_##t(low + k * v32_LANES);     \
       most[k] = way == ACLPY_WAY_PAIRS ? ldx_##t(top, k) : ld_##t(top + k * v32_LANES);           \
-      near &= _mm512_cmp_ps_mask(v32_sub(most[k], far), v32_set1((float)ACLPY_CALM), _CMP_LE_OQ); \
+      near &= v32_at_most(v32_sub(most[k], far), v32_set1((float)ACLPY_CALM));                    \
     }                                                                                             \
-    return near == 0xffffu;                                                                       \
+    return near == (1u << v32_LANES) - 1;                                                         \
   }
 ACLPY_TOPS_WORDS_(f16)
 ACLPY_TOPS_WORDS_(bf16)

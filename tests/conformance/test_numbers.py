@@ -145,6 +145,25 @@ def test_one_logarithm_beside_others(device, stream, dtype, place, layouts):
     assert oracle.worst("LogSoftmaxBackward", got, expected) <= 1
 
 
+#: Beside these, exponentials may take no shorter way: too small, 1 exactly, none at all, no number.
+BELOW = [-86.2, -88.5, -104.0, -700.0, -750.0, -INF, 0.0, NAN, -NAN]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("dtype", FORWARD_DTYPES, ids=lambda d: d.name)
+@pytest.mark.parametrize("operator", ["Softmax", "LogSoftmax"])
+def test_one_element_beside_others(device, stream, operator, dtype, place):
+    """However far below the largest it is, and wherever in its line, every result is right."""
+    n, rows = 640, 64 * len(BELOW)
+    x = -np.random.default_rng(4).uniform(0.1, 50, (rows, n))
+    row = np.arange(rows)
+    x[row, row * 5 % n] = 0
+    x[row, row * 7 % n] = np.repeat(BELOW, 64)
+    placed, dim = PLACES[place](x.astype(dtype))
+    got, _ = invoke(device, stream, operator, [placed], dim)
+    assert oracle.worst(operator, got, oracle.answer(operator, [placed], dim)) <= 1
+
+
 @pytest.mark.parametrize("operator", ["Softmax", "LogSoftmax"])
 def test_subnormal_results(device, stream, operator):
     """Powers below the smallest normal number come out as subnormals, or as a rounded zero."""
