@@ -37,7 +37,8 @@ enum {
   FN(looks) = FN(can_look) && (!PLAIN || ACLPY_ISA_RANK < 3)
 };
 /* Four vectors of results of log-softmax, which take the place of y. Where they are logarithms of probabilities, none
- * too small, exponentials take no bounds, no masks and no scaling, and are at most 1. */
+ * too small (with NEON any of a size of at most 86), exponentials take no bounds, no masks and no scaling, and are
+ * finite. */
 ACLPY_INLINE void FN(results_log)(const VEC *g, VEC *y, const VEC *high, const VEC *low) {
 #if (ACLPY_ISA_RANK == 3 || ACLPY_LOOKS) && SPLITS
   if (ACLPY_LIKELY(V(quad_below)(y))) {

@@ -97,6 +97,7 @@ ACLPY_INLINE v64 v64_scale(v64 p, v64 shifted, v64 n) {
   return out;
 }
 
+/* The same where n is from -125 to 125 (of doubles -1021 to 1021), or NaN. */
 ACLPY_INLINE v32 v32_scale_near(v32 p, v32 shifted) {
   return v32_scale(p, shifted, v32_sub(shifted, v32_set1(0x1.8p23f)));
 }

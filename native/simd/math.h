@@ -42,11 +42,11 @@ ACLPY_INLINE v32 v32_exp_near_(v32 r) {
   return r;
 }
 
-/* What is known of results, or asked of them: nothing; they are normal numbers (arguments are -86 to 86 at most, of
- * doubles -600 to 600); they are
- * summed beside a term of 1, where those below e^-86 (of doubles e^-600) count for nothing and are anything from 0 to
- * that; their products with at most 1 are rounded to float16, where those below e^-60 are 0, and the sum as before. So
- * none is subnormal, nor is such a product: one takes Intel processors 200 cycles. */
+/* What is known of results, or asked of them: nothing; they are normal numbers (arguments are from -86 to 86, of
+ * doubles from -600 to 600); they are summed beside a term of 1, where those below e^-86 (of doubles e^-600) count for
+ * nothing and are anything from 0 to that; their products with at most 1 are rounded to float16, where those below
+ * e^-60 are 0, and the sum as before. So none is subnormal, nor is such a product: one takes Intel processors 200
+ * cycles. */
 enum { ACLPY_EXP_ANY = 0, ACLPY_EXP_NORMAL, ACLPY_EXP_SUMMED, ACLPY_EXP_FADING };
 /* Arguments not above it may be left out. Just below -60, so that calm numbers (tops.h) have one result each way. */
 ACLPY_INLINE float aclpy_exp_least_(int results) {
@@ -148,7 +148,7 @@ ACLPY_INLINE v64 v64_exp_below(v64 x, int results) { return v64_exp_as_(x, resul
 ACLPY_INLINE v64 v64_exp(v64 x) { return v64_exp_as_(v64_min(v64_set1(710.0), x), ACLPY_EXP_ANY); }
 ACLPY_INLINE void v64_exp_quad(v64 *v, int results) {
 #if ACLPY_LOOKS
-  if (ACLPY_LIKELY(v64_quad_near(v))) {
+  if (results == ACLPY_EXP_NORMAL || ACLPY_LIKELY(v64_quad_near(v))) {
     for (int k = 0; k < 4; ++k) v[k] = v64_exp_as_(v[k], ACLPY_EXP_NORMAL);
     return;
   }
