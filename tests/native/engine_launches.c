@@ -191,11 +191,11 @@ static void scratch_that_is_there_serves(void) {
   run(large, &pair, stream);
   run(large, &pair, stream);
   CHECK_EQUAL(atomic_load(&calls_made), calls + 2);
+  synchronize(stream);               /* nothing orders it with the next, which writes where it wrote */
   aclpy_handle fresh = new_stream(); /* which has none */
   run(large, &pair, fresh);
   run(large, &pair, fresh);
   CHECK_EQUAL(atomic_load(&calls_made), calls + 3);
-  synchronize(stream);
   synchronize(fresh);
   CHECK_EQUAL(result(&pair), 3);
   CHECK_EQUAL(aclpy_plan_release(small), 0);
@@ -241,7 +241,9 @@ static void events_go_the_short_way(void) {
   struct pair pair = make_pair(1);
   CHECK_EQUAL(aclpy_event_create(0, ACLPY_EVENT_PLAIN, 0, &event), 0);
   run(plan, &pair, stream);
+  synchronize(stream); /* no event yet orders the two streams, and both write the pair */
   run(plan, &pair, other);
+  synchronize(other);
   int records = atomic_load(&driver_records);
   for (int i = 0; i < 8; i++) { /* the first ones have no event of the device's to use again */
     run(plan, &pair, stream);
