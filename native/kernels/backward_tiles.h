@@ -240,8 +240,9 @@ ACLPY_INLINE void FN(tiles_run_as)(const aclpy_geometry *geometry, const FN(oper
   }
 }
 
-static void FN(tiles_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args, int64_t begin, int64_t end,
-                          REAL *scratch, int logarithm) {
+/* Ordered early, float32's logarithm takes 1.2 of the time past the caches. */
+static ACLPY_ORDERED_LATE void FN(tiles_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args,
+                                             int64_t begin, int64_t end, REAL *scratch, int logarithm) {
   const FN(operands) p = FN(operands_of)(geometry, args);
   const int copy = FN(tile_copies)(geometry);
   if (logarithm && copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 1, 1);

@@ -34,6 +34,16 @@
 /* To be written. */
 #define ACLPY_PREFETCH_OWN(address) __builtin_prefetch((const void *)(uintptr_t)(address), 1, 3)
 
+/* On x86 GCC is to put instructions in order only after registers have been given out: in all functions from here on;
+ * in one. native/CMakeLists.txt asks for the other. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+#define ACLPY_ORDER_LATE _Pragma("GCC optimize(\"no-schedule-insns\")")
+#define ACLPY_ORDERED_LATE __attribute__((optimize("no-schedule-insns")))
+#else
+#define ACLPY_ORDER_LATE
+#define ACLPY_ORDERED_LATE
+#endif
+
 #ifndef ACLPY_KERNEL_ISA
 #error "define ACLPY_KERNEL_ISA: -DACLPY_KERNEL_ISA=baseline|avx2|avx512 (tools/kernel_list.py --flags <isa> prints it)"
 #endif
