@@ -5,6 +5,13 @@
  * once (twice where it is cut into chunks) and nothing of its size lies between. y may be x where the types have one
  * size. softmax_stats: see fused_stats.h.
  */
+#include "../simd/isa.h"
+
+/* With AVX-512 nothing is gained otherwise, and bfloat16 with a slope loses a twentieth. */
+#if ACLPY_ISA_RANK == 3
+ACLPY_ORDER_LATE
+#endif
+
 #include "fused_direct.h"
 #include "fused_powers.h"
 #include "fused_stats.h"

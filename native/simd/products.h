@@ -32,23 +32,25 @@ ACLPY_INLINE v32_products v32_products_zero(void) {
   p.seen = v32_set1(0);
   return p;
 }
-/* w is used twice: left to itself, the compiler loads it twice, and loads are what this is short of. */
-ACLPY_INLINE void v32_products_step_(v32_products *p, int k, v32 v, v32 w) {
+/* w is used twice: left to itself, the compiler loads it twice, and loads are what this is short of. `converts`: the
+ * pipes that add convert half floats; multiply-adds have others. */
+ACLPY_INLINE void v32_products_step_(v32_products *p, int k, v32 v, v32 w, int converts) {
   w = v32_in_register(w);
   const v32 next = v32_fma(v, w, p->sum[k]);
   const v32 taken = v32_sub(p->sum[k], next);
-  p->rest[k] = v32_add(p->rest[k], v32_fma(v, w, taken));
+  const v32 left = v32_fma(v, w, taken);
+  p->rest[k] = converts ? v32_fma(left, v32_set1(1), p->rest[k]) : v32_add(p->rest[k], left);
   p->sum[k] = next;
 }
 /* One vector of products, to chain k. */
 ACLPY_INLINE void v32_products_add(v32_products *p, int k, v32 v, v32 w) {
-  v32_products_step_(p, k, v, w);
+  v32_products_step_(p, k, v, w, 0);
   p->seen = v32_bits_or(p->seen, v32_bits_unlike(p->sum[k], p->sum[k], v32_set1(ACLPY_ANCHOR)), p->seen);
 }
 /* One vector of products to each chain. */
-ACLPY_INLINE void v32_products_quad(v32_products *p, const v32 *v, const v32 *w) {
+ACLPY_INLINE void v32_products_quad(v32_products *p, const v32 *v, const v32 *w, int converts) {
   const v32 anchor = v32_set1(ACLPY_ANCHOR);
-  for (int k = 0; k < ACLPY_CHAINS; ++k) v32_products_step_(p, k, v[k], w[k]);
+  for (int k = 0; k < ACLPY_CHAINS; ++k) v32_products_step_(p, k, v[k], w[k], converts);
   p->seen = v32_bits_or(p->seen, v32_bits_unlike(p->sum[0], p->sum[1], anchor),
                         v32_bits_unlike(p->sum[2], p->sum[3], anchor));
 }
@@ -86,7 +88,8 @@ ACLPY_INLINE v32_products v32_products_zero(void) {
 ACLPY_INLINE void v32_products_add(v32_products *p, int k, v32 v, v32 w) {
   p->chain[k] = v32_dot_add(p->chain[k], v, w);
 }
-ACLPY_INLINE void v32_products_quad(v32_products *p, const v32 *v, const v32 *w) {
+ACLPY_INLINE void v32_products_quad(v32_products *p, const v32 *v, const v32 *w, int converts) {
+  (void)converts;
   for (int k = 0; k < ACLPY_CHAINS; ++k) v32_products_add(p, k, v[k], w[k]);
 }
 ACLPY_INLINE void v32_products_order(v32_products *p, void (*order)(v32 *)) { (void)p, (void)order; }
@@ -109,7 +112,8 @@ ACLPY_INLINE v64_products v64_products_zero(void) {
 ACLPY_INLINE void v64_products_add(v64_products *p, int k, v64 v, v64 w) {
   p->chain[k] = v64_dot_add(p->chain[k], v, w);
 }
-ACLPY_INLINE void v64_products_quad(v64_products *p, const v64 *v, const v64 *w) {
+ACLPY_INLINE void v64_products_quad(v64_products *p, const v64 *v, const v64 *w, int converts) {
+  (void)converts;
   for (int k = 0; k < ACLPY_CHAINS; ++k) v64_products_add(p, k, v[k], w[k]);
 }
 ACLPY_INLINE void v64_products_order(v64_products *p, void (*order)(v64 *)) { (void)p, (void)order; }
