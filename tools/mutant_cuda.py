@@ -123,6 +123,20 @@ CUDA_MUTANTS = (
         TWIN,
     ),
     Mutant(
+        "CUDA: rows of a strip in shared memory are read before they are there",
+        "native/cuda/softmax_strips_spare.h",
+        "    wait_fetches();\n",
+        "",
+        TWIN,
+    ),
+    Mutant(
+        "CUDA: rows of a strip in shared memory begin one too late",
+        "native/cuda/strips_spare.h",
+        "return t.row + (HELD + k) * ROWS;",
+        "return t.row + (HELD + k) * ROWS + 1;",
+        TWIN,
+    ),
+    Mutant(
         "CUDA: units in shared memory are read before they are there",
         "native/cuda/softmax_spare.h",
         "    wait_fetches();\n",

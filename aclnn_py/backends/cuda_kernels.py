@@ -14,6 +14,7 @@ from aclnn_native import lib
 from aclnn_py.backends.cuda_fused import FUSED
 from aclnn_py.backends.cuda_launch import LANES, Launch, Launches, blocks_of, ceil_div
 from aclnn_py.backends.cuda_rows import VECTOR, rows
+from aclnn_py.backends.cuda_strips import STRIP, fits_strips, strips
 from aclnn_py.core.dtype import by_name
 
 if TYPE_CHECKING:
@@ -52,17 +53,6 @@ _SQUARE: Final = 32  # elements of an edge that a transposing copy takes at once
 _MOST_RANK: Final = 25
 
 
-#: Strips: units of columns beside each other, least rows, least threads of a block, their types,
-#: and rows that a thread holds, by whether it is backward.
-_STRIP: Final = 4
-_STRIP_LEAST: Final = 16
-_STRIP_THREADS: Final = (64, 1024)
-_STRIP_TYPES: Final = ("f32", "f16", "bf16")
-_STRIP_ROWS: Final = {False: 8, True: 4}
-#: Of longer ones, which are read twice: units beside each other, threads by whether it is backward
-#: and bytes of an element.
-_STREAM: Final = 8
-_STREAM_THREADS: Final = {(False, 2): 384, (False, 4): 512, (True, 2): 512, (True, 4): 512}
 #: Rows of more elements are divided, however many there are: places in a row are 32-bit integers.
 _MOST_WHOLE: Final = 1 << 30
 #: A row is divided where there are fewer rows than processors, in at most so many chunks.
@@ -195,7 +185,7 @@ def _softmax(
         named = tuple(s.of(dtype) for s in steps)
         return Launches(source, dtype, named, (outer, n, inner, chunk, chunks), scratch)
     if way == "strip":
-        one = _strip(kernel, dtype, n, columns)
+        one = strips(kernel, ITEMSIZES[dtype], n, columns, shared)
     elif way:
         one = _tile(kernel, n, work)
     else:
@@ -207,14 +197,13 @@ def _way(dtype: str, n: int, inner: int) -> str:
     """How kernels go over the problem: by rows (""), or columns in strips or in tiles."""
     if inner == 1:
         return ""
-    whole = dtype in _STRIP_TYPES and inner * ITEMSIZES[dtype] % VECTOR == 0
-    return "strip" if whole and n >= _STRIP_LEAST else "tile"
+    return "strip" if fits_strips(dtype, ITEMSIZES[dtype], n, inner) else "tile"
 
 
 def _columns(way: str, dtype: str) -> int:
     """Columns of a block: of a strip some units; in a tile a lane takes two if of two bytes."""
     if way == "strip":
-        return _STRIP * VECTOR // ITEMSIZES[dtype]
+        return STRIP * VECTOR // ITEMSIZES[dtype]
     return LANES * (2 if ITEMSIZES[dtype] == 2 else 1) if way else 1
 
 
@@ -233,18 +222,6 @@ def _chunked(kernel: str, prefix: str, items: int, rows: int) -> tuple[Launch, .
         Launch(f"{combine}_combine", blocks_of(rows), 256),
         Launch(f"{kernel}_{prefix}chunks", blocks_of(items), 512),
     )
-
-
-def _strip(kernel: str, dtype: str, n: int, columns: int) -> Launch:
-    backward, itemsize = kernel.endswith("_backward"), ITEMSIZES[dtype]
-    unit = VECTOR // itemsize
-    held = _STRIP_ROWS[backward]
-    fewest, most = _STRIP_THREADS
-    threads = max(fewest, ceil_div(ceil_div(n, held) * _STRIP, LANES) * LANES)
-    if threads <= most:
-        return Launch(f"{kernel}_strip", blocks_of(ceil_div(columns, _STRIP * unit)), threads)
-    blocks = blocks_of(ceil_div(columns, _STREAM * unit))
-    return Launch(f"{kernel}_strip_stream", blocks, _STREAM_THREADS[backward, itemsize])
 
 
 def _tile(kernel: str, n: int, tiles: int) -> Launch:

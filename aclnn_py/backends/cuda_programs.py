@@ -19,7 +19,7 @@ from threading import RLock
 from typing import Any, Final
 
 import aclnn_native
-from aclnn_py.backends.cuda_rows import OWN_SHARE
+from aclnn_py.backends.cuda_rows import own_share
 from aclnn_runtime.cuda_queues import OnDevice
 
 __all__ = ["OPTIONS", "folder", "function", "includes", "launch", "processors", "shared_memory"]
@@ -168,7 +168,7 @@ def function(device: int, source: str, dtype: str, name: str, shared: int = 0) -
     with _loading:
         pointer = _kernel(device, source, dtype, name)[0]
         if shared:  # all there is, so that no launch that asks for less comes first
-            _ask(device, pointer, shared_memory(device) - OWN_SHARE)
+            _ask(device, pointer, shared_memory(device) - own_share(name))
         return pointer
 
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from aclnn_py.backends.cuda_launch import LANES, Launch, blocks_of, ceil_div
 
-__all__ = ["OWN_SHARE", "VECTOR", "rows"]
+__all__ = ["VECTOR", "own_share", "rows"]
 
 VECTOR: Final = 16  # bytes a thread moves at once
 
@@ -69,10 +69,8 @@ _SPARE: Final = {
 }
 #: Behind these.
 _HELD_LONG: Final = {(False, "f32"): _Held("held1024", 8, 1024, 1024)}
-#: What a block takes of shared memory besides: the driver's part; at most so much for sums and
-#: maxima [bytes].
+#: What a block takes of shared memory besides: the driver's part [bytes].
 _DRIVERS_SHARE: Final = 1024
-OWN_SHARE: Final = 512
 #: Longer rows go to the last one, which keeps a part of them and reads the rest twice: threads.
 _LONGEST: Final = {
     (False, False): 1024,
@@ -80,6 +78,11 @@ _LONGEST: Final = {
     (True, False): 1024,
     (True, True): 1024,
 }
+
+
+def own_share(function: str) -> int:
+    """Shared memory that a kernel has of its own at most, for sums and maxima [bytes]."""
+    return 13_312 if "strip" in function else 512
 
 
 def rows(kernel: str, dtype: str, itemsize: int, outer: int, n: int, shared: int) -> Launch:
@@ -110,7 +113,7 @@ def rows(kernel: str, dtype: str, itemsize: int, outer: int, n: int, shared: int
     for spare in _SPARE.get((backward, dtype), ()):
         units = ceil_div(room, spare.threads * unit)
         wanted = _spare_units(kernel, units) * spare.threads * VECTOR
-        there = (shared + _DRIVERS_SHARE) // spare.blocks - _DRIVERS_SHARE - OWN_SHARE
+        there = (shared + _DRIVERS_SHARE) // spare.blocks - _DRIVERS_SHARE - own_share(spare.name)
         if units <= spare.most and wanted <= there:
             return Launch(f"{kernel}_{spare.name}", blocks_of(outer), spare.threads, wanted)
     long = _HELD_LONG.get((backward, dtype))

@@ -4,7 +4,7 @@
  */
 #include "softmax.h"
 #include "softmax_spare.h"
-#include "softmax_strips.h"
+#include "softmax_strips_spare.h"
 #include "softmax_tiles.h"
 
 /* Whether elements have two bytes; whether they are float32; whether there are strips of them. */
@@ -25,6 +25,8 @@
 #define KEPT_ (ACLPY_CARD < 80 ? 6 : SIZE_ == 4 && ACLPY_CARD == 90 ? 10 : 7)
 /* Those of rows that go on in shared memory. cuda_rows.py counts on 8: cards before sm_80 are given none of these. */
 #define HELD_ (ACLPY_CARD < 80 ? 6 : 8)
+/* Rows of strips that do; cuda_strips.py counts on 5 of float32, 7 of others: cards before sm_80 are given none. */
+#define ROWS_ (SIZE_ == 4 ? (ACLPY_CARD == 90 ? 8 : 5) : ACLPY_CARD < 80 ? 5 : 8)
 
 #define BOTH_(kernel, threads, blocks, call, ...)                                                       \
   ACLPY_GLOBAL(ACLPY_NAME(softmax_##kernel), Problem, threads, blocks) { call<__VA_ARGS__, false>(a); } \
@@ -53,6 +55,7 @@ BOTH_(strip_stream, 512, 2, softmax_strip_stream, ACLPY_T, 8)
 #if ACLPY_JOIN(STRIPS, ACLPY_T)
 BOTH_(spare512, 512, 2, softmax_spare, ACLPY_T, 512, HELD_)
 BOTH_(strip, 1024, 1, softmax_strip, ACLPY_T, 8, !ACLPY_T::WIDE)
+BOTH_(strip_spare, 1024, 1, softmax_strip_spare, ACLPY_T, ROWS_)
 BOTH_(strip_chunks, 512, 2, softmax_strip_chunks, ACLPY_T)
 #endif
 BOTH_(tile, 512, 2, softmax_tile, ACLPY_T)
@@ -61,6 +64,7 @@ BOTH_(tile_chunks, 512, 0, softmax_tile_chunks, ACLPY_T)
 #undef SIZE_
 #undef KEPT_
 #undef HELD_
+#undef ROWS_
 
 /* Maximum and sum are those of both. */
 ACLPY_GLOBAL(ACLPY_NAME(softmax_partial), Problem, 512, 2) { softmax_partial<ACLPY_T>(a); }

@@ -3,15 +3,21 @@
  * aclnn_py/backends/cuda_kernels.py, for whole rows cuda_rows.py.
  */
 #include "backward_spare.h"
-#include "backward_strips.h"
+#include "backward_strips_spare.h"
 #include "backward_tiles.h"
 
-/* Whether there are strips of elements, and rows that go on in shared memory. */
+/* Whether elements are float32; whether there are strips of them, and rows that go on in shared memory. */
+#define FLOAT_f32 1
+#define FLOAT_f64 0
+#define FLOAT_f16 0
+#define FLOAT_bf16 0
 #define STRIPS_f32 1
 #define STRIPS_f64 0
 #define STRIPS_f16 1
 #define STRIPS_bf16 1
 #define SIZE_ sizeof(ACLPY_T::Stored)
+/* Rows of long strips that a thread keeps in registers; cuda_strips.py counts on 4. */
+#define ROWS_ (SIZE_ == 4 && ACLPY_CARD <= 90 ? 6 : 4)
 
 #define BOTH_(kernel, threads, blocks, call, ...)                                                                \
   ACLPY_GLOBAL(ACLPY_NAME(softmax_backward_##kernel), Problem, threads, blocks) { call<__VA_ARGS__, false>(a); } \
@@ -31,14 +37,19 @@ BOTH_(spare512, 512, 2, backward_spare, ACLPY_T, 512)
 BOTH_(spare1024, 1024, 1, backward_spare, ACLPY_T, 1024)
 BOTH_(strip, 1024, 1, backward_strip, ACLPY_T, 4)
 BOTH_(strip_stream, 512, 2, backward_strip_stream, ACLPY_T, 8)
+ACLPY_GLOBAL(ACLPY_NAME(log_softmax_backward_strip_spare), Problem, 1024, 1) { one_strips_spare<ACLPY_T, ROWS_>(a); }
 BOTH_(strip_partial, 512, 2, backward_strip_partial, ACLPY_T)
 BOTH_(strip_chunks, 512, 2, backward_strip_chunks, ACLPY_T)
+#endif
+#if ACLPY_JOIN(FLOAT, ACLPY_T)
+ACLPY_GLOBAL(ACLPY_NAME(softmax_backward_strip_spare), Problem, 1024, 1) { both_strips_spare<ACLPY_T, 3>(a); }
 #endif
 BOTH_(tile, 512, 0, backward_tile, ACLPY_T)
 BOTH_(tile_partial, 512, 0, backward_tile_partial, ACLPY_T)
 BOTH_(tile_chunks, 512, 0, backward_tile_chunks, ACLPY_T)
 #undef BOTH_
 #undef SIZE_
+#undef ROWS_
 
 /* A sum of sums: the same for both. */
 ACLPY_GLOBAL(ACLPY_NAME(softmax_backward_combine), Problem, 256) { backward_combine(a); }

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from aclnn_py.backends.cuda_kernels import ITEMSIZES, addresses, launches, programs
+from aclnn_py.backends.cuda_rows import own_share
+from support import cuda_resources
 from support.nvrtc import declared
 
 SOFTMAXES = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
@@ -73,6 +75,36 @@ def test_blocks_ask_for_no_more_shared_memory_than_there_is(shared):
                 assert blocks * (one.shared + 512 + 1024) <= shared + 1024 or one.shared == 0
                 asked.add(one.shared > 0)
     assert asked == ({False, True} if shared else {False})
+
+
+@pytest.mark.parametrize("shared", [0, 101_376, 166_912, SHARED])
+@pytest.mark.parametrize("kernel", SOFTMAXES)
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+def test_strips_ask_for_the_room_of_their_rows(kernel, dtype, shared):
+    """For all rows that no kernel holds in registers; with what the kernel takes of its own."""
+    asked = set()
+    for n in range(16, 9000, 97):
+        (one,) = launches(kernel, dtype, (1000, n, 64), 132, shared).launches
+        asked.add(one.shared > 0)
+        if "_spare" in one.function:
+            width, operands = (2, 2) if kernel == "softmax_backward" else (4, 1)
+            rows = -(-n // (one.threads // width)) - 8 // operands
+            assert one.shared >= operands * rows * one.threads * 16
+            assert one.shared + own_share(one.function) <= shared
+        else:
+            assert one.shared == 0
+    never = shared == 0 or (kernel == "softmax_backward" and dtype != "f32")
+    assert asked == ({False} if never else {False, True})
+
+
+def test_kernels_have_no_more_shared_memory_of_their_own():
+    """Of those that ask for some, on every architecture."""
+    table = cuda_resources.TABLE.read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in table if "_spare" in line]
+    assert len(rows) > 20
+    for name, *figures in rows:
+        for figure in figures:
+            assert int(figure.split("/")[1]) <= own_share(name), (name, figure)
 
 
 @pytest.mark.parametrize("kernel", SOFTMAXES)
