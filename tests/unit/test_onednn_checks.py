@@ -250,6 +250,19 @@ def test_forward_types(name, engine, taken, algorithm):
                 forward(engine, **call)
 
 
+@pytest.mark.parametrize(
+    ("engine", "expected"),
+    [
+        (CPU, "f16, bf16, f32, s8, u8 -> f16, bf16, f32, s8, u8, f8_e5m2, f8_e4m3"),
+        (GPU[1], "f16, bf16, f32, s8 -> f16, bf16, f32, s8, all alike"),
+    ],
+)
+def test_a_refusal_of_types_names_those_that_are_taken(engine, expected):
+    with refused("unimplemented", "dst_desc") as caught:
+        forward(engine, src_desc=md(SHAPE, "s32"), dst_desc=md(SHAPE, "f32"))
+    assert expected in str(caught.value)
+
+
 @pytest.mark.parametrize(("name", "engine", "taken"), BACKWARD_TYPES)
 def test_backward_types(name, engine, taken):
     """Section 1.3: dst and diff_dst of one type, no integers, no f8."""

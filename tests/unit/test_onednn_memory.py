@@ -105,6 +105,7 @@ def test_the_zero_descriptor():
 
 def test_equality_ignores_strides_that_move_nothing():
     assert md((1, 3), "f32", (7, 1)) == md((1, 3))
+    assert md((1, 5, 1), "f32", (2, 6, 15)) == md((1, 5, 1), "f32", (1, 6, 1))
     assert hash(md((1, 3), "f32", (7, 1))) == hash(md((1, 3)))
     assert md((2, 0), "f32", "ba") == md((2, 0))
     assert md((2, 3)) != md((2, 3), "f16")

@@ -150,6 +150,8 @@ class primitive_attr:
         wanted = None if mask_desc is None or mask_desc == memory_desc() else mask_desc
         if wanted is not None and wanted.format_kind is format_kind.host_scalar:
             _refuse(function, "mask_desc", mask_desc, "a descriptor of device memory")
+        if wanted is not None and wanted.data_type is not data_type.u8:
+            _refuse(function, "mask_desc", mask_desc, "a descriptor of u8 elements")
         self._put(dropout=DropoutAttribute(wanted, kind, bool(use_offset), bool(use_host_scalars)))
 
     def set_post_ops(self, ops: post_ops) -> None:

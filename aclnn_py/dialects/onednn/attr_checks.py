@@ -69,7 +69,7 @@ def check_forward(
             "fold the zero point into the data",
         )
     _check_scales(function, attr, engine, src, dst)
-    _check_dropout(function, attr, engine, dst)
+    _check_dropout_mask(function, attr, dst)
     for index, entry in enumerate(attr.post_ops):
         if isinstance(entry, other_entry):
             _unsupported(
@@ -83,6 +83,7 @@ def check_forward(
     for index, entry in enumerate(attr.post_ops):  # operands of any are looked at last
         if isinstance(entry, binary_entry):
             _check_binary(function, f"attr.post_ops[{index}]", entry, engine, dst)
+    _check_dropout_layout(function, attr, engine, dst)  # an implementation's own limit comes last
 
 
 def _check_modes(function: str, attr: Attributes) -> None:
@@ -146,28 +147,30 @@ def _check_scales(
             )
 
 
-def _check_dropout(
+def _check_dropout_layout(
     function: str, attr: Attributes, engine: engine_description, dst: memory_desc
 ) -> None:
-    if attr.dropout is None:
+    if attr.dropout is None or engine.kind is not engine_kind.cpu:
         return
-    if engine.kind is engine_kind.cpu:
-        tag = natural_tag(dst.ndims)
-        dense = type(dst)(dst.dims, dst.data_type, tag)
-        if dst.ndims not in _DROPOUT_NDIMS or not dst.same_layout(dense):
-            _unsupported(
-                function,
-                "attr.dropout",
-                "needs another layout of dst",
-                repr(dst),
-                "ab, abc, abcd or abcde (nc, ncw, nchw, ncdhw)",
-                f"make dst row-major ({tag}), of rank 2 to 5",
-            )
-    mask = attr.dropout.mask_desc
+    tag = natural_tag(dst.ndims)
+    dense = type(dst)(dst.dims, dst.data_type, tag)
+    if dst.ndims not in _DROPOUT_NDIMS or not dst.same_layout(dense):
+        _unsupported(
+            function,
+            "attr.dropout",
+            "needs another layout of dst",
+            repr(dst),
+            "ab, abc, abcd or abcde (nc, ncw, nchw, ncdhw)",
+            f"make dst row-major ({tag}), of rank 2 to 5",
+        )
+
+
+def _check_dropout_mask(function: str, attr: Attributes, dst: memory_desc) -> None:
+    mask = attr.dropout.mask_desc if attr.dropout else None
     if mask is None:
         return
     fits = mask.format_kind is format_kind.any or mask.same_layout(dst)
-    if mask.data_type is not data_type.u8 or mask.dims != dst.dims or not fits:
+    if mask.dims != dst.dims or not fits:
         _unsupported(
             function,
             "attr.dropout",

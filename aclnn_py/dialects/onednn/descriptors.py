@@ -76,6 +76,16 @@ class memory_desc:
             if layout == "any":
                 self.format_kind = format_kind.any
                 return
+            if layout == "undef":
+                refuse(
+                    status.invalid_arguments,
+                    _NAME,
+                    "format_tag",
+                    "is not given",
+                    got=f"dims {self.dims} without a layout",
+                    expected="a plain format tag, strides, or 'any'",
+                    fix=f"pass {natural_tag(len(self.dims))!r} for row-major",
+                )
             order = axis_order(_NAME, layout, len(self.dims))
             self.strides = _dense_strides(self.dims, order)
         else:
@@ -245,7 +255,7 @@ def _check_strides(dims: tuple[int, ...], strides: tuple[int, ...]) -> None:
     if fine and 0 not in dims and DNNL_RUNTIME_DIM_VAL not in (*dims, *strides):
         reach = 1
         for step, size in sorted(zip(strides, dims, strict=True)):
-            if step != 0:  # 0 repeats the elements
+            if step != 0 and size != 1:  # 0 repeats the elements; one element needs no step
                 fine = fine and step >= reach
                 reach = step * size
     if not fine:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from aclnn_py.dialects.onednn.descriptors import memory_desc
     from aclnn_py.dialects.onednn.engines import engine_description
 
-__all__ = ["IMPLEMENTATIONS", "Implementation", "implementations"]
+__all__ = ["IMPLEMENTATIONS", "Implementation", "implementations", "taken_types"]
 
 
 def _types(names: str) -> frozenset[data_type]:
@@ -102,3 +102,14 @@ def implementations(engine: engine_description) -> tuple[Implementation, ...]:
         row for row in IMPLEMENTATIONS if row.kind is engine.kind and row.vendor == vendor
     )
     return (*found, _CPU_F64) if engine.allow_f64 and engine.kind is engine_kind.cpu else found
+
+
+def taken_types(engine: engine_description, *, backward: bool) -> str:
+    """What the implementations of an engine take, in words."""
+    found = []
+    for row in implementations(engine):
+        sides = (row.given, row.wanted) if backward else (row.source, row.destination)
+        if all(sides):
+            given, made = (", ".join(t.name for t in data_type if t in side) for side in sides)
+            found.append(f"{given} -> {made}" + (", all alike" if row.alike else ""))
+    return "; or ".join(dict.fromkeys(found))

@@ -20,7 +20,7 @@ from aclnn_py.dialects.onednn.extras import (
     forward_extras,
     log_or_not,
 )
-from aclnn_py.dialects.onednn.implementations import implementations
+from aclnn_py.dialects.onednn.implementations import implementations, taken_types
 from aclnn_py.dialects.onednn.primitive import primitive
 from aclnn_py.dialects.onednn.primitive_desc import description_of, softmax_primitive_desc
 from aclnn_py.twophase import fused_backward, fused_forward
@@ -95,7 +95,7 @@ class softmax_forward(primitive):
             attr_checks.check_forward(name, self._attr, on, src_desc, dst)
             checks.check_shapes(name, on, {"src": src_desc, "dst": dst}, "dst")
             if not any(row.takes_forward(src_desc, dst) for row in implementations(on)):
-                _no_types(name, on, f"{src_desc!r} -> {dst!r}")
+                _no_types(name, on, f"{src_desc!r} -> {dst!r}", backward=False)
             checks.check_zero_rows(name, self._algorithm, src_desc)
             self.arguments = forward_arguments(self._attr, src_desc, dst)
             self.operator = fused_forward(
@@ -175,7 +175,8 @@ class softmax_backward(primitive):
             checks.check_shapes(name, on, descs, "diff_src")
             rows = implementations(on)
             if not any(row.takes_backward(dst_desc, diff_dst, diff_src) for row in rows):
-                _no_types(name, on, f"{dst_desc!r}, {diff_dst!r} -> {diff_src!r}")
+                got = f"{dst_desc!r}, {diff_dst!r} -> {diff_src!r}"
+                _no_types(name, on, got, backward=True)
             self.arguments = backward_arguments(dst_desc, diff_dst, diff_src)
             self.operator = fused_backward(log_or_not(self._algorithm))
             self._plan()
@@ -203,12 +204,12 @@ def _takes(desc: memory_desc, giver: memory_desc) -> bool:
     return desc.format_kind is format_kind.any and fits
 
 
-def _no_types(function: str, engine: engine_description, got: str) -> None:
+def _no_types(function: str, engine: engine_description, got: str, *, backward: bool) -> None:
     checks.unimplemented(
         function,
         "dst_desc",
         f"makes a combination of types that no {engine.kind.name} implementation takes",
         got,
-        "; ".join(row.name for row in implementations(engine)) + ": see implementations.py",
+        taken_types(engine, backward=backward),
         "f32, bf16 and f16 are taken everywhere; engine(allow_f64=True) adds f64",
     )
