@@ -6,6 +6,8 @@ Two layers over the same objects: C names, portable line by line (``aclrtMalloc`
 ``Tensor``). A status other than 0 is raised as `AclError`, or `AclnnError` for operators.
 """
 
+import os
+from threading import RLock
 from typing import Any
 
 from aclnn_py.core.device import Device
@@ -48,7 +50,23 @@ __all__ = sorted(
 )
 
 
+# What is loaded when it is first asked for is not being loaded while the process is forked: the
+# child would wait for ever for a thread that it does not have.
+_loading = RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_loading.acquire,
+        after_in_parent=_loading.release,
+        after_in_child=_loading.release,
+    )
+
+
 def __getattr__(name: str) -> Any:
+    with _loading:
+        return _load(name)
+
+
+def _load(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version  # noqa: PLC0415  # costs more than all the rest
 

@@ -123,7 +123,9 @@ class Settings(BaseModel):
     @classmethod
     def _known_isa(cls, value: str) -> str:
         if value and not lib.aclpy_isa_mask(value.encode()):
-            raise ValueError(f"unknown ISA {value!r}; one of baseline, avx2, avx512, neon")
+            here = ", ".join(name for name in _ISAS if lib.aclpy_isa_mask(name.encode()))
+            kind = "another machine's" if value in _ISAS else "unknown"
+            raise ValueError(f"{kind} ISA {value!r}; one of {here}")
         return value
 
     @cached_property
@@ -161,6 +163,7 @@ def _from_environment(environ: Mapping[str, str]) -> Settings:
         raise problem from None
 
 
+_ISAS: Final = ("baseline", "avx2", "avx512", "neon")
 _READ_BY_THE_LIBRARY: Final = frozenset({"threads", "inline", "devices", "device_memory"})
 _current: Settings | None = None
 _listeners: list[Callable[[], None]] = []

@@ -98,10 +98,12 @@ ACLPY_INLINE v32_dot v32_dot_zero(void) {
   const v32_dot d = {v32_set1(0), v32_set1(0)};
   return d;
 }
-/* Some additions are written as products with 1: multiply-adds have pipes of their own. */
+/* Some additions are written as products with 1: multiply-adds have pipes of their own. The product is rounded before
+ * it is added: a sum of what has more bits than a float may have bits that neither it nor the one before it shows, and
+ * then differences of them are not exact. What the product lost comes with the rest. */
 ACLPY_INLINE v32_dot v32_dot_add(v32_dot d, v32 v, v32 w) {
   const v32 one = v32_set1(1.0f);
-  const v32 next = v32_fma(v, w, d.sum);
+  const v32 next = v32_add(d.sum, v32_mul(v, w));
   const v32 taken = v32_sub(next, d.sum);
   const v32 lost = v32_sub(d.sum, v32_fnma(taken, one, next));
   d.rest = v32_fnma(v32_fnma(v, w, taken), one, v32_add(lost, d.rest));

@@ -258,6 +258,23 @@ def test_softmax_gradients_where_large_products_cancel(device, stream, isa, n):
     assert np.all(np.abs(got - exact) <= relative + 1e-5 + 2.0**-40 * size[:, None])
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("scale", [1e3, 1e6, 1e8])
+@pytest.mark.parametrize("isa", isas())
+def test_softmax_gradients_of_many_rows_to_the_letter(device, stream, isa, scale, place):
+    """Among so many, some sums fall to a part of what they were, and meet a gradient besides."""
+    rng = np.random.default_rng(6)
+    for rows, n in ((60_000, 6), (3000, 100), (400, 1000)):
+        logits = (3 * rng.standard_normal((rows, n))).astype(np.float32)
+        g = (scale * rng.standard_normal((rows, n))).astype(np.float32)
+        y = oracle.answer("Softmax", [logits], 1).value.astype(np.float32)
+        (g, dim), (y, _) = PLACES[place](g), PLACES[place](y)
+        with settings.override(isa=isa, fallback="error"):
+            got, _ = invoke(device, stream, "SoftmaxBackward", [g, y], dim)
+        expected = oracle.answer("SoftmaxBackward", [g, y], dim)
+        assert oracle.worst("SoftmaxBackward", got, expected, to_the_letter=True) <= 1, n
+
+
 @pytest.mark.parametrize("isa", isas())
 @pytest.mark.parametrize("scale", [1e-30, 1e-6, 1e-3, 1e5, 1e20])
 def test_softmax_gradients_of_any_size(device, stream, isa, scale):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
@@ -130,6 +131,30 @@ def test_exit(story):
     assert stderr == ""
     if "on the way out" not in story:
         assert done.stdout.endswith("last line\n")
+
+
+FORKED = """
+import os, signal, threading
+import aclnn_py as acl
+first = threading.Thread(target=lambda: acl.aclrtSetDevice(0))  # loads what it asks for
+first.start()
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    acl.aclrtSetDevice
+    os._exit(0)
+first.join()
+_, status = os.waitpid(child, 0)
+assert os.waitstatus_to_exitcode(status) == 0, status
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_child_forked_while_a_name_is_loaded_loads_it_itself():
+    """The loading thread is not in the child, which would wait for it for ever."""
+    for _ in range(3):  # without the guard nearly every one hangs
+        done = run_python("import warnings\nwarnings.simplefilter('ignore')\n" + FORKED)
+        assert done.returncode == 0, done.stderr
 
 
 def test_calls_after_the_end_fail_cleanly():
