@@ -289,6 +289,13 @@ MUTANTS = (
         "avx2",
     ),
     Mutant(
+        "gradients: a product is added before it is rounded",
+        "native/simd/accumulate.h",
+        "  const v32 next = v32_add(d.sum, v32_mul(v, w));\n",
+        "  const v32 next = v32_fma(v, w, d.sum);\n",
+        NUMBERS,
+    ),
+    Mutant(
         "sums of large products are taken as they come",
         "native/simd/products.h",
         "{ return !v32_bits_sized(p->seen); }",
