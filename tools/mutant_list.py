@@ -291,8 +291,8 @@ MUTANTS = (
     Mutant(
         "gradients: a product is added before it is rounded",
         "native/simd/accumulate.h",
-        "  const v32 next = v32_add(d.sum, v32_mul(v, w));\n",
-        "  const v32 next = v32_fma(v, w, d.sum);\n",
+        "exact ? v32_fma(v, w, d.sum) : v32_add(d.sum, v32_mul(v, w));\n",
+        "exact || 1 ? v32_fma(v, w, d.sum) : v32_add(d.sum, v32_mul(v, w));\n",
         NUMBERS,
     ),
     Mutant(

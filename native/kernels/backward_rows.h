@@ -15,10 +15,10 @@ static __attribute__((noinline, unused)) double FN(block_dot)(const STORED *g, c
   V(dot) s[4] = {V(dot_zero)(), V(dot_zero)(), V(dot_zero)(), V(dot_zero)()};
   int64_t i = 0;
   for (; i + 4 * LANES <= n; i += 4 * LANES) {
-    for (int k = 0; k < 4; ++k) s[k] = V(dot_add)(s[k], LD(g + i + k * LANES), LD(y + i + k * LANES));
+    for (int k = 0; k < 4; ++k) s[k] = V(dot_add)(s[k], LD(g + i + k * LANES), LD(y + i + k * LANES), !PLAIN);
   }
-  for (; i + LANES <= n; i += LANES) s[0] = V(dot_add)(s[0], LD(g + i), LD(y + i));
-  if (i < n) s[1] = V(dot_add)(s[1], LDN(g + i, n - i, 0), LDN(y + i, n - i, 0));
+  for (; i + LANES <= n; i += LANES) s[0] = V(dot_add)(s[0], LD(g + i), LD(y + i), !PLAIN);
+  if (i < n) s[1] = V(dot_add)(s[1], LDN(g + i, n - i, 0), LDN(y + i, n - i, 0), !PLAIN);
   return V(dot_total)(s, 4);
 }
 

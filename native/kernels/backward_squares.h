@@ -36,7 +36,7 @@ ACLPY_INLINE void FN(squares_sum_block)(const aclpy_geometry *g, const FN(square
     for (int64_t i = 0; i < rows; ++i) {
       const VEC v = V(load)(a + i * LANES);
       if (logarithm) term = V(acc_add)(term, v);
-      if (!logarithm) product = V(dot_add)(product, v, V(load)(b + i * LANES));
+      if (!logarithm) product = V(dot_add)(product, v, V(load)(b + i * LANES), !PLAIN);
     }
   }
   FN(sums_add)(sums, c, term, product, logarithm);

@@ -128,7 +128,7 @@ ACLPY_INLINE void FN(tile_sum_quads)(const aclpy_geometry *geometry, const FN(ti
     if (p->fetches) FN(tile_fetch)(geometry, p, r, c, 4);
     for (int k = 0; k < 4; ++k) {
       if (logarithm) term[k] = V(acc_add)(term[k], LDX(p->g + at, k));
-      if (!logarithm) product[k] = V(dot_add)(product[k], LDX(p->g + at, k), LDX(p->y + at, k));
+      if (!logarithm) product[k] = V(dot_add)(product[k], LDX(p->g + at, k), LDX(p->y + at, k), !PLAIN);
     }
   }
   for (int k = 0; k < 4 && logarithm; k += 2) V(acc_order)(term + k, ORDER_SUMS);
@@ -164,7 +164,7 @@ ACLPY_INLINE void FN(tile_sum_block)(const aclpy_geometry *geometry, const FN(ti
       if (logarithm && !copy) continue;
       const VEC b = left >= vectors * LANES ? LD(p->y + at + i) : FN(tile_ld)(p->y + at + i, left - i, 0);
       if (copy) V(store)(p->dense.y + to + i, b);
-      if (!logarithm) product[k] = V(dot_add)(product[k], a, b);
+      if (!logarithm) product[k] = V(dot_add)(product[k], a, b, !PLAIN);
     }
   }
   for (int k = 0; k < vectors; ++k) FN(sums_add)(sums, c + k * LANES, term[k], product[k], logarithm);

@@ -132,7 +132,7 @@ ACLPY_INLINE void FN(strip_sum_block)(const STORED *g, const STORED *y, int64_t 
     for (int k = 0; k < vectors * blocks; ++k) {
       const int64_t at = (r + k / vectors * ACLPY_TILE_BLOCK) * stride + c + k % vectors * LANES;
       if (logarithm) term[k] = V(acc_add)(term[k], LD(g + at));
-      if (!logarithm) product[k] = V(dot_add)(product[k], LD(g + at), LD(y + at));
+      if (!logarithm) product[k] = V(dot_add)(product[k], LD(g + at), LD(y + at), !PLAIN);
     }
   }
   for (int k = 0; k < vectors * blocks; ++k) {
@@ -159,7 +159,7 @@ ACLPY_INLINE void FN(strip_sum_beside)(const STORED *g, const STORED *y, FN(colu
     for (int k = 0; k < FN(beside_vectors); ++k) {
       const int64_t at = r * FN(beside) + k * LANES;
       if (logarithm) term[k] = V(acc_add)(term[k], LD(g + at));
-      if (!logarithm) product[k] = V(dot_add)(product[k], LD(g + at), LD(y + at));
+      if (!logarithm) product[k] = V(dot_add)(product[k], LD(g + at), LD(y + at), !PLAIN);
     }
   }
   beside->g = next_g;

@@ -100,10 +100,10 @@ ACLPY_INLINE v32_dot v32_dot_zero(void) {
 }
 /* Some additions are written as products with 1: multiply-adds have pipes of their own. The product is rounded before
  * it is added: a sum of what has more bits than a float may have bits that neither it nor the one before it shows, and
- * then differences of them are not exact. What the product lost comes with the rest. */
-ACLPY_INLINE v32_dot v32_dot_add(v32_dot d, v32 v, v32 w) {
+ * then differences of them are not exact. What the product lost comes with the rest. `exact`: it has no more bits. */
+ACLPY_INLINE v32_dot v32_dot_add(v32_dot d, v32 v, v32 w, int exact) {
   const v32 one = v32_set1(1.0f);
-  const v32 next = v32_add(d.sum, v32_mul(v, w));
+  const v32 next = exact ? v32_fma(v, w, d.sum) : v32_add(d.sum, v32_mul(v, w));
   const v32 taken = v32_sub(next, d.sum);
   const v32 lost = v32_sub(d.sum, v32_fnma(taken, one, next));
   d.rest = v32_fnma(v32_fnma(v, w, taken), one, v32_add(lost, d.rest));
@@ -126,7 +126,8 @@ ACLPY_INLINE v32_dot v32_dot_zero(void) {
   const v32_dot d = {v32_acc_zero()};
   return d;
 }
-ACLPY_INLINE v32_dot v32_dot_add(v32_dot d, v32 v, v32 w) {
+ACLPY_INLINE v32_dot v32_dot_add(v32_dot d, v32 v, v32 w, int exact) {
+  (void)exact;
   d.sum.low = v64_fma(v32_widen_low(v), v32_widen_low(w), d.sum.low);
   d.sum.high = v64_fma(v32_widen_high(v), v32_widen_high(w), d.sum.high);
   return d;
@@ -142,7 +143,8 @@ ACLPY_INLINE v64_dot v64_dot_zero(void) {
   const v64_dot d = {v64_set1(0)};
   return d;
 }
-ACLPY_INLINE v64_dot v64_dot_add(v64_dot d, v64 v, v64 w) {
+ACLPY_INLINE v64_dot v64_dot_add(v64_dot d, v64 v, v64 w, int exact) {
+  (void)exact;
   d.sum = v64_fma(v, w, d.sum);
   return d;
 }

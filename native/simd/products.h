@@ -86,7 +86,7 @@ ACLPY_INLINE v32_products v32_products_zero(void) {
   return p;
 }
 ACLPY_INLINE void v32_products_add(v32_products *p, int k, v32 v, v32 w) {
-  p->chain[k] = v32_dot_add(p->chain[k], v, w);
+  p->chain[k] = v32_dot_add(p->chain[k], v, w, 0);
 }
 ACLPY_INLINE void v32_products_quad(v32_products *p, const v32 *v, const v32 *w, int converts) {
   (void)converts;
@@ -110,7 +110,7 @@ ACLPY_INLINE v64_products v64_products_zero(void) {
   return p;
 }
 ACLPY_INLINE void v64_products_add(v64_products *p, int k, v64 v, v64 w) {
-  p->chain[k] = v64_dot_add(p->chain[k], v, w);
+  p->chain[k] = v64_dot_add(p->chain[k], v, w, 0);
 }
 ACLPY_INLINE void v64_products_quad(v64_products *p, const v64 *v, const v64 *w, int converts) {
   (void)converts;
