@@ -31,13 +31,13 @@ __device__ inline void both_strips_spare(const Problem &a) {
       const Units<D, 1> one_g = {{rest.at(2 * k)}}, one_y = {{rest.at(2 * k + 1)}};
       add_rows(s, one_g, one_y, false);
     }
-    const auto column = [&](int c) { /* one after the other, which takes the fewest registers */
+    /* Column after column, which takes the fewest registers. */
+    const auto column = [&](int c) {
 #pragma unroll
-                                     for (int u = 0; u < HELD; ++u) {
-                                       add_term<D>(s[c], D::load(D::take(g.at[u], c)), D::load(D::take(y.at[u], c)),
-                                                   false);
-                                     }
-                                     return s[c].value();
+      for (int u = 0; u < HELD; ++u) {
+        add_term<D>(s[c], D::load(D::take(g.at[u], c)), D::load(D::take(y.at[u], c)), false);
+      }
+      return s[c].value();
     };
     const Total<Real> *const total =
         strip_join<D, WIDTH, double, double, Total<Real>>(column, Added(), Totalled<Real>());
