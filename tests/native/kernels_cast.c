@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "kernels_support.h"
+#include "kernels_run.h"
 
 enum { TARGET_BYTES = 16 };
 
@@ -124,7 +124,7 @@ static void check_(const aclpy_kernel *k, const char *source, const char *target
   buffer y = buffer_make((size_t)n * out_bytes, unit), again = buffer_make((size_t)n * out_bytes, unit);
   int64_t params[1] = {n};
   aclpy_kernel_args args = {{x.data, y.data}, NULL, params, 0};
-  run_plan(k, &args, 1, 0);
+  run_plan(k, &args, 1, WHOLE);
   for (int64_t i = 0; i < n; ++i) {
     const double v = element_get(source, x.data, i);
     double exact = v;
@@ -134,7 +134,7 @@ static void check_(const aclpy_kernel *k, const char *source, const char *target
           k->isa, v, y.data[(size_t)i * out_bytes + out_bytes - 1], want[out_bytes - 1]);
   }
   args.addr[1] = again.data;
-  run_plan(k, &args, 1, 1);
+  run_plan(k, &args, 1, PIECES);
   CHECK(memcmp(y.data, again.data, y.bytes) == 0, "%s %s: the split changed bits", k->dtype, k->isa);
   CHECK(buffer_guards_hold(&y) && buffer_guards_hold(&again), "%s %s: wrote outside", k->dtype, k->isa);
   /* Short ones: every length around the vectors, each its own buffer. */
@@ -142,7 +142,7 @@ static void check_(const aclpy_kernel *k, const char *source, const char *target
     buffer part = buffer_make((size_t)length * out_bytes, unit);
     params[0] = length;
     args.addr[1] = part.data;
-    run_plan(k, &args, 1, 1);
+    run_plan(k, &args, 1, PIECES);
     CHECK(memcmp(part.data, y.data, part.bytes) == 0, "%s %s: length %" PRId64, k->dtype, k->isa, length);
     CHECK(buffer_guards_hold(&part), "%s %s: wrote outside at length %" PRId64, k->dtype, k->isa, length);
     buffer_free(&part);

@@ -2,7 +2,7 @@
  * copy_strided: random layouts of rank 0 to 25 (permuted, padded, negative, zero strides) and chosen transposes
  * against one-element-at-a-time copying; bytes between destination elements stay untouched.
  */
-#include "kernels_support.h"
+#include "kernels_run.h"
 
 typedef struct layout {
   int64_t rank;
@@ -113,7 +113,7 @@ static void check_(const aclpy_kernel *k, const layout *l, int64_t element) {
   memset(to.data, 0x5a, to.bytes);
   memset(want.data, 0x5a, to.bytes);
   aclpy_kernel_args args = {{from.data - l->from_low, to.data}, NULL, params, 0};
-  run_plan(k, &args, (int32_t)(1 + 3 * l->rank), 1);
+  run_plan(k, &args, (int32_t)(1 + 3 * l->rank), PIECES);
   naive_(l, from.data - l->from_low, want.data, element);
   CHECK(memcmp(to.data, want.data, to.bytes) == 0, "%s %s rank %" PRId64, k->dtype, k->isa, l->rank);
   CHECK(buffer_guards_hold(&to), "%s %s: wrote outside", k->dtype, k->isa);

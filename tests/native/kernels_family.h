@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "kernels_support.h"
+#include "kernels_run.h"
 
 /* Those with a harness of their own are left out. */
 SUPPORT int is_of_family(const aclpy_kernel *k) {
@@ -33,15 +33,25 @@ SUPPORT const aclpy_kernel *dense_like(const aclpy_kernel *k) {
   return kernel_like(k, name, k->dtype);
 }
 
-/* Logits or gradients, and for a gradient results of the forward: probabilities or their logarithms. */
+/* The first numbers again and again, that many at a time. */
+SUPPORT void repeat_(unsigned char *data, int64_t fresh, int64_t n, size_t bytes) {
+  for (int64_t done = fresh; done < n; done += fresh) {
+    memcpy(data + (size_t)done * bytes, data, (size_t)(n - done < fresh ? n - done : fresh) * bytes);
+  }
+}
+
+/* Logits or gradients, and for a gradient results of the forward: probabilities or their logarithms. Random numbers
+ * take longer than kernels: large tensors repeat them, at a period that is prime. */
 SUPPORT void fill_family(const aclpy_kernel *k, const shape3 *s, buffer *in, double scale) {
-  const int64_t n = s->outer * s->n * s->inner;
-  for (int64_t i = 0; i < n; ++i) element_set(k->dtype, in[0].data, i, scale * random_normal());
+  const int64_t n = s->outer * s->n * s->inner, fresh = n < 65537 ? n : 65537;
+  for (int64_t i = 0; i < fresh; ++i) element_set(k->dtype, in[0].data, i, scale * random_normal());
+  repeat_(in[0].data, fresh, n, dtype_bytes(k->dtype));
   if (!is_backward(k)) return;
-  for (int64_t i = 0; i < n; ++i) {
+  for (int64_t i = 0; i < fresh; ++i) {
     const double p = random_unit() * 2.0 / (double)s->n;
     element_set(k->dtype, in[1].data, i, is_log(k) ? log(p > 1e-30 ? p : 1e-30) : p);
   }
+  repeat_(in[1].data, fresh, n, dtype_bytes(k->dtype));
 }
 
 #endif

@@ -4,9 +4,8 @@
  * bytes, refused parameters.
  */
 #include <math.h>
-#include <pthread.h>
 
-#include "kernels_support.h"
+#include "kernels_run.h"
 #include "post_ops_codes.h"
 
 static const shape3 shapes_[] = {
@@ -184,41 +183,6 @@ static int64_t bytes_of_(int64_t type) {
   return type == ACLPY_TYPE_FLOAT ? 4 : type == ACLPY_TYPE_INT8 || type == ACLPY_TYPE_UINT8 ? 1 : 2;
 }
 
-/* Every second item of a pass. */
-typedef struct half_of_pass {
-  const aclpy_kernel *k;
-  const aclpy_kernel_args *args;
-  int32_t pass;
-  int64_t first, items;
-  void *scratch;
-} half_of_pass;
-
-static void *half_run_(void *argument) {
-  const half_of_pass *h = argument;
-  for (int64_t item = h->first; item < h->items; item += 2) h->k->run(h->args, h->pass, item, item + 1, h->scratch);
-  return NULL;
-}
-
-/* Neighbouring items in two threads: what they share is what the thread sanitizer sees. */
-static void run_threads_(const aclpy_kernel *k, aclpy_kernel_args *args, int32_t n_params) {
-  aclpy_kernel_shape shape;
-  CHECK(k->plan(args->params, n_params, &shape) == 0, "%s", k->isa);
-  args->scratch = checked_malloc((size_t)shape.scratch_bytes);
-  void *own[2] = {checked_malloc((size_t)shape.thread_scratch_bytes),
-                  checked_malloc((size_t)shape.thread_scratch_bytes)};
-  for (int32_t pass = 0; pass < shape.passes; ++pass) {
-    half_of_pass even = {k, args, pass, 0, shape.items[pass], own[0]},
-                 odd = {k, args, pass, 1, shape.items[pass], own[1]};
-    pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, half_run_, &odd) == 0, "no thread");
-    half_run_(&even);
-    pthread_join(thread, NULL);
-  }
-  free(args->scratch);
-  free(own[0]);
-  free(own[1]);
-}
-
 static void fill_(buffer *b, const char *dtype, int64_t n) {
   for (int64_t i = 0; i < n; ++i) element_set(dtype, b->data, i, random_normal());
 }
@@ -240,8 +204,7 @@ static void check_program_(const aclpy_kernel *k, const shape3 *s, int which, in
       y[form] = buffer_make(bytes, (size_t)bytes_of_(targets[t]));
       const int32_t count = program_(which, s, log, from, targets[t], o, p, &args);
       args.addr[1 + p[7]] = y[form].data;
-      if (form < 3) run_plan(k, &args, count, form);
-      if (form == 3) run_threads_(k, &args, count);
+      run_plan(k, &args, count, form == 0 ? WHOLE : form == 3 ? NEIGHBOURS : PIECES);
       CHECK(buffer_guards_hold(&y[form]), "%s: wrote outside", k->isa);
       CHECK(memcmp(y[form].data, y[0].data, bytes) == 0,
             "%s program %d log %d from %d to %d form %d [%" PRId64 ",%" PRId64 ",%" PRId64 "]", k->isa, which, log,
@@ -252,7 +215,7 @@ static void check_program_(const aclpy_kernel *k, const shape3 *s, int which, in
       aclpy_kernel_args args = {{y[1].data}, NULL, p, 0};
       const int32_t count = program_(which, s, log, from, targets[t], o, p, &args);
       args.addr[1 + p[7]] = y[1].data;
-      run_plan(k, &args, count, 1);
+      run_plan(k, &args, count, PIECES);
       CHECK(memcmp(y[1].data, y[0].data, bytes) == 0, "%s program %d in place", k->isa, which);
     }
     if (t == 0) {

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "kernels_support.h"
+#include "kernels_run.h"
 #include "post_ops_codes.h"
 
 static int64_t word_(float alpha, float beta) {
@@ -41,7 +41,7 @@ static uint64_t powers_(const aclpy_kernel *k, const buffer *x, const buffer *y,
   memcpy(p, head, sizeof head);
   memcpy(p + sizeof head / sizeof head[0], ops, sizeof ops);
   aclpy_kernel_args args = {{x->data, (unsigned char *)&zero, x->data, y->data}, NULL, p, 0};
-  run_plan(k, &args, sizeof p / sizeof p[0], 0);
+  run_plan(k, &args, sizeof p / sizeof p[0], WHOLE);
   uint64_t digest = 14695981039346656037u;
   for (size_t i = 0; i < y->bytes; ++i) digest = (digest ^ y->data[i]) * 1099511628211u;
   return digest;
@@ -105,7 +105,7 @@ static void check_rows_(const aclpy_kernel *k) {
     }
     const int64_t head[] = {ROWS, N, 1, 0, F32, F32, 2, 0, 1, ROWS, N, ACLPY_POST_POW, word_(1.0f, betas[which])};
     aclpy_kernel_args args = {{x.data, out}, NULL, head, 0};
-    run_plan(k, &args, sizeof head / sizeof head[0], 0);
+    run_plan(k, &args, sizeof head / sizeof head[0], WHOLE);
     for (int64_t row = 0; row < ROWS; ++row) {
       long double sum = 0.0L;
       for (int64_t i = 0; i < N; ++i) sum += expl((long double)element_get("f32", x.data, row * N + i));

@@ -128,7 +128,7 @@ static void check_against_float_(const aclpy_kernel *k, const shape3 *s, const b
   }
   const int64_t params[3] = {s->outer, s->n, s->inner};
   aclpy_kernel_args args = {{b[0].data, inputs == 1 ? b[2].data : b[1].data, b[2].data}, NULL, params, 0};
-  run_plan(wide, &args, 3, 0);
+  run_plan(wide, &args, 3, WHOLE);
   for (int64_t i = 0; i < n; ++i) {
     unsigned char expected[8];
     const double v = element_get("f32", b[2].data, i);
@@ -149,14 +149,14 @@ static void check_shape_(const aclpy_kernel *k, const shape3 *s, double scale, w
   fill_family(k, s, in, scale);
   const int64_t params[3] = {s->outer, s->n, s->inner};
   aclpy_kernel_args args = {{in[0].data, inputs == 1 ? out.data : in[1].data, out.data}, NULL, params, 0};
-  run_plan(k, &args, 3, 0);
+  run_plan(k, &args, 3, WHOLE);
   if (bytes == 2) {
     check_against_float_(k, s, in, out.data);
   } else {
     check_oracle_(k, s, in, out.data, w);
   }
   args.addr[inputs] = again.data;
-  run_plan(k, &args, 3, 1);
+  run_plan(k, &args, 3, PIECES);
   CHECK(memcmp(out.data, again.data, out.bytes) == 0,
         "%s %s %s n=%" PRId64 " inner=%" PRId64 ": the split changed bits", k->name, k->dtype, k->isa, s->n, s->inner);
   for (int64_t j = 0; j < inputs; ++j) {
@@ -164,7 +164,7 @@ static void check_shape_(const aclpy_kernel *k, const shape3 *s, double scale, w
     aclpy_kernel_args same = {{in[0].data, in[1].data, again.data}, NULL, params, 0};
     same.addr[j] = again.data;
     same.addr[inputs] = again.data;
-    run_plan(k, &same, 3, 1);
+    run_plan(k, &same, 3, PIECES);
     CHECK(memcmp(out.data, again.data, out.bytes) == 0, "%s %s %s n=%" PRId64 " inner=%" PRId64 ": in place differs",
           k->name, k->dtype, k->isa, s->n, s->inner);
   }
@@ -195,7 +195,7 @@ static void check_specials_(const aclpy_kernel *k, int64_t n, int64_t inner, int
   }
   const int64_t params[3] = {transposed ? inner : 1, n, transposed ? 1 : inner};
   aclpy_kernel_args args = {{in.data, out.data}, NULL, params, 0};
-  run_plan(k, &args, 3, 0);
+  run_plan(k, &args, 3, WHOLE);
   for (int64_t c = 0; c < inner; ++c) {
     for (int64_t i = 0; i < n; ++i) {
       const double v = element_get(k->dtype, out.data, c * outer_stride + i * step);
@@ -261,7 +261,7 @@ static void check_far_below_(const aclpy_kernel *k) {
   for (int i = 0; i < N; ++i) element_set(k->dtype, in.data, i, i == 0 ? 0.0 : -range * i / N);
   const int64_t params[3] = {1, N, 1};
   aclpy_kernel_args args = {{in.data, out.data}, NULL, params, 0};
-  run_plan(k, &args, 3, 0);
+  run_plan(k, &args, 3, WHOLE);
   long double sum = 0;
   for (int i = 0; i < N; ++i) sum += expl((long double)element_get(k->dtype, in.data, i));
   for (int i = 0; i < N; ++i) {
@@ -310,7 +310,7 @@ static void check_kinds_(const aclpy_kernel *k, int64_t n, int64_t parts, int64_
   const int64_t params[3] = {ROWS, n, 1};
   aclpy_kernel_args args = {{in.data, to}, NULL, params, parts};
   const shape3 shape = {ROWS, n, 1};
-  run_plan(k, &args, 3, 0);
+  run_plan(k, &args, 3, WHOLE);
   check_against_float_(k, &shape, &in, to);
   CHECK(buffer_guards_hold(&out), "%s %s %s n=%" PRId64 ": wrote outside", k->name, k->dtype, k->isa, n);
   buffer_free(&in);
@@ -339,7 +339,7 @@ static void check_tile_kinds_(const aclpy_kernel *k, const shape3 *shape) {
     buffer out = buffer_make(all + 128, bytes);
     unsigned char *to = way == 0 ? lines : out.data + (-(uintptr_t)out.data & 63u) + (way & 2 ? bytes : 0);
     aclpy_kernel_args args = {{in.data, to}, NULL, params, way & 1 ? 1 << 30 : 1};
-    run_plan(k, &args, 3, way == 3);
+    run_plan(k, &args, 3, way == 3 ? PIECES : WHOLE);
     if (bytes == 2) check_against_float_(k, shape, &in, to);
     CHECK(way == 0 || memcmp(lines, to, all) == 0,
           "%s %s %s [%" PRId64 ",%" PRId64 ",%" PRId64 "]: way %d has other bits", k->name, k->dtype, k->isa,
@@ -396,7 +396,7 @@ static void check_plan_refusals_(const aclpy_kernel *k) {
   for (size_t i = 0; i < sizeof empties / sizeof empties[0]; ++i) {
     const int64_t params[3] = {empties[i].outer, empties[i].n, empties[i].inner};
     aclpy_kernel_args args = {{NULL, NULL, NULL}, NULL, params, 0};
-    run_plan(k, &args, 3, 1);
+    run_plan(k, &args, 3, PIECES);
   }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the kernel harnesses share: random numbers, guarded buffers, running a plan whole and in random pieces.
+ * What the kernel harnesses share: random numbers, guarded buffers, dtypes converted without the kernels' code.
  */
 #ifndef ACLPY_TESTS_KERNELS_SUPPORT_H
 #define ACLPY_TESTS_KERNELS_SUPPORT_H
@@ -101,7 +101,7 @@ SUPPORT int buffer_guards_hold(const buffer *b) {
 }
 SUPPORT void buffer_free(buffer *b) { free(b->whole); }
 
-/* ---- running ---- */
+/* ---- kernels ---- */
 
 SUPPORT uint32_t isa_bit(const aclpy_kernel *k) {
   const uint32_t all = aclpy_isa_mask(k->isa), supported = aclpy_isa_supported();
@@ -124,52 +124,6 @@ SUPPORT const aclpy_kernel *kernel_like(const aclpy_kernel *k, const char *name,
     exit(1);
   }
   return found;
-}
-
-/* Runs every pass: in one piece, or (pieces != 0) in random ranges in random order with fresh, dirty scratch. */
-SUPPORT void run_plan(const aclpy_kernel *k, aclpy_kernel_args *args, int32_t n_params, int pieces) {
-  aclpy_kernel_shape shape;
-  CHECK(k->plan(args->params, n_params, &shape) == 0, "%s %s %s", k->name, k->dtype, k->isa);
-  CHECK(shape.passes >= 1 && shape.passes <= ACLPY_MAX_PASSES, "%s: %d passes", k->name, (int)shape.passes);
-  CHECK(shape.thread_scratch_bytes <= 2 * 1024 * 1024, "%s: %" PRId64 " scratch", k->name, shape.thread_scratch_bytes);
-  buffer scratch = buffer_make((size_t)shape.scratch_bytes, 64);
-  buffer own = buffer_make((size_t)shape.thread_scratch_bytes, 64);
-  args->scratch = (unsigned char *)(((uintptr_t)scratch.data + 7) & ~(uintptr_t)7);
-  scratch.data = args->scratch;
-  void *aligned = (void *)(((uintptr_t)own.data + 7) & ~(uintptr_t)7);
-  own.data = aligned;
-  for (int32_t pass = 0; pass < shape.passes * (shape.rounds > 1 ? shape.rounds : 1); ++pass) {
-    const int64_t items = shape.items[pass % shape.passes];
-    CHECK(items == 0 || shape.grain[pass % shape.passes] >= 1, "%s: grain", k->name);
-    if (!pieces || items == 0) {
-      k->run(args, pass, 0, items, aligned);
-      continue;
-    }
-    /* Two halves of cuts, the later first, so that order cannot matter. */
-    int64_t cuts[8];
-    const int n = 6;
-    for (int i = 0; i < n; ++i) cuts[i] = random_below(items + 1);
-    cuts[n] = 0;
-    cuts[n + 1] = items;
-    for (int i = 0; i < n + 2; ++i) {
-      for (int j = i + 1; j < n + 2; ++j) {
-        if (cuts[j] < cuts[i]) {
-          const int64_t t = cuts[i];
-          cuts[i] = cuts[j];
-          cuts[j] = t;
-        }
-      }
-    }
-    for (int i = n; i >= 0; --i) {
-      if (shape.thread_scratch_bytes > 0)
-        memset(aligned, (int)random_bits() & 0xff, (size_t)shape.thread_scratch_bytes);
-      if (cuts[i] < cuts[i + 1]) k->run(args, pass, cuts[i], cuts[i + 1], aligned);
-    }
-  }
-  CHECK(buffer_guards_hold(&scratch), "%s %s %s: scratch overrun", k->name, k->dtype, k->isa);
-  CHECK(buffer_guards_hold(&own), "%s %s %s: thread scratch overrun", k->name, k->dtype, k->isa);
-  buffer_free(&scratch);
-  buffer_free(&own);
 }
 
 /* ---- dtypes, converted without the kernels' code ---- */
