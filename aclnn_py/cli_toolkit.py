@@ -14,6 +14,8 @@ import click
 
 from aclnn_py.abi.toolkit import LIBRARIES, make_toolkit
 from aclnn_py.core.soc import SOC_PROFILES
+from aclnn_py.testing import scheduler
+from aclnn_runtime import AclError
 
 __all__ = ["COMMANDS"]
 
@@ -33,6 +35,25 @@ def _stop(text: str) -> NoReturn:
     raise click.ClickException(text)
 
 
+def _made(into: Path | None = None) -> Path:
+    """The toolkit's folder."""
+    try:
+        return make_toolkit(into)
+    except OSError as error:
+        _stop(f"the toolkit cannot be made: {error}\nName a folder with `aclnn-py toolkit --into`.")
+
+
+def _check_schedule(text: str) -> None:
+    """A usage error where the engine does not know such a schedule."""
+    try:
+        with scheduler(text):
+            pass
+    except AclError as error:
+        if error.argument != "policy":  # the variable has started one here, which this replaces
+            return
+        raise click.BadParameter(str(error), param_hint="--schedule") from None
+
+
 @click.command()
 @click.option("--cflags", is_flag=True, help="Compiler flags.")
 @click.option("--libs", is_flag=True, help="Linker flags.")
@@ -43,7 +64,7 @@ def toolkit(cflags: bool, libs: bool, cmake: bool, into: Path | None) -> None:  
 
     The printed folder is what ASCEND_HOME_PATH means to a host program's own build files.
     """
-    root = make_toolkit(None if into is None else into.absolute())
+    root = _made(None if into is None else into.absolute())
     if cmake and (cflags or libs):
         raise click.UsageError("--cmake is a folder: it goes without --cflags and --libs")
     flags = [*(_include_flags(root) if cflags else ()), *(_library_flags(root) if libs else ())]
@@ -111,13 +132,16 @@ def build(arguments: tuple[str, ...]) -> None:
     missing = [source for source in files if not Path(source).is_file()]
     if missing:
         _stop(f"{missing[0]} does not exist")
-    root = make_toolkit()
+    root = _made()
     compiler = _compiler(files)
     chosen = any(text.startswith("-std") for text in arguments)
     standard = [] if chosen or Path(files[0]).suffix == ".c" else ["-std=c++17"]
     flags = [*_include_flags(root), *_library_flags(root), "-lpthread"]
     command = [*compiler, *standard, "-O2", *arguments, *flags]
-    done = subprocess.run(command, check=False)  # noqa: S603  # the compiler the user has
+    try:
+        done = subprocess.run(command, check=False)  # noqa: S603  # the compiler the user has
+    except OSError as error:
+        _stop(f"the compiler {compiler[0]} cannot be run: {error}")
     sys.exit(done.returncode)
 
 
@@ -139,14 +163,16 @@ def run(command: tuple[str, ...], seed: int | None, **options: str | None) -> No
 
     For example: aclnn-py run --schedule lazy -- ./softmax.
     """
-    root = make_toolkit()
+    if seed is not None:
+        options["schedule"] = str(seed)
+    if options.get("schedule") is not None:
+        _check_schedule(str(options["schedule"]))
+    root = _made()
     environment = dict(os.environ)
     environment["ASCEND_HOME_PATH"] = environment["ASCEND_TOOLKIT_HOME"] = str(root)
     older = environment.get(_LIBRARY_VARIABLE)
     environment[_LIBRARY_VARIABLE] = f"{root}/lib64" + (f":{older}" if older else "")
     environment.setdefault("ACLNN_PY_PYTHON", sys.executable)
-    if seed is not None:
-        options["schedule"] = str(seed)
     for name, variable in _OPTIONS.items():
         value = options.get(name)
         if value is not None:

@@ -296,6 +296,13 @@ MUTANTS = (
         NUMBERS,
     ),
     Mutant(
+        "sums of doubles lose what they round off",
+        "native/simd/accumulate.h",
+        "  a.all = next;\n  a.rest = v64_add(a.rest, lost);\n",
+        "  a.all = next;\n  a.rest = v64_mul(lost, v64_set1(0.0));\n",
+        ("tests/conformance/test_double_sums.py",),
+    ),
+    Mutant(
         "sums of large products are taken as they come",
         "native/simd/products.h",
         "{ return !v32_bits_sized(p->seen); }",

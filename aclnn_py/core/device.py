@@ -218,7 +218,7 @@ def _cast(source: np.ndarray[Any, Any], row: DType) -> np.ndarray[Any, Any]:
     wanted = np.dtype(row.numpy)
     limits = _limits(wanted)
     if limits and source.size and source.dtype != wanted and source.dtype.kind in "iufV":
-        least, most = source.min(), source.max()  # NaN, where there is one
+        least, most = source.min().item(), source.max().item()  # NaN, where there is one
         if not limits.min <= trunc(least) <= trunc(most) <= limits.max:
             raise ValueError(f"from {limits.min} to {limits.max}; these go from {least} to {most}")
     return source.astype(wanted, copy=False)

@@ -285,7 +285,7 @@ SPECS: Final = (
             "Computes in the dtype of the inputs and casts the result to the dtype of out.",
             (
                 "exp(output) is a float32: where its product with the sum cancels gradOutput, "
-                "1.2e-7 counts in units of max(1, size of that product)."
+                "1.2e-7 (1.6e-7 with SSE2) counts in units of max(1, size of that product)."
             ),
             "An empty input returns 0 with workspace 0 before the checks (950: after them).",
         ),

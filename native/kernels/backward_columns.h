@@ -11,26 +11,30 @@ typedef struct FN(dense) {
 
 /* Sums by column, and what the sums of products leave over. */
 typedef struct FN(column_sums) {
-  double sum[ACLPY_TILE_PAD];
-  double rest[ACLPY_TILE_PAD];
+  double sum[2 * ACLPY_REST_AT];
 } FN(column_sums);
 
 ACLPY_INLINE void FN(add_to)(double *to, V(acc) s) { V(acc_store)(to, V(acc_join)(V(acc_load)(to), s)); }
 
 ACLPY_INLINE void FN(sums_clear)(FN(column_sums) * sums, int64_t columns) {
   memset(sums->sum, 0, (size_t)columns * sizeof(double));
-  memset(sums->rest, 0, (size_t)columns * sizeof(double));
+  memset(sums->sum + ACLPY_REST_AT, 0, (size_t)columns * sizeof(double));
 }
 /* What a block of rows gave for the vector of columns from `c` on. */
 ACLPY_INLINE void FN(sums_add)(FN(column_sums) * sums, int64_t c, V(acc) term, V(dot) product, int logarithm) {
   FN(add_to)(sums->sum + c, logarithm ? term : V(dot_sums)(product));
-  if (!logarithm) FN(add_to)(sums->rest + c, V(dot_rests)(product));
+  if (!logarithm && sizeof(REAL) != sizeof(double)) {
+    FN(add_to)(sums->sum + ACLPY_REST_AT + c, V(dot_rests)(product));
+  }
 }
-/* The sums of a chunk, or of all rows, to the totals of an item that has all of its columns. */
+/* The sums of a chunk, or of all rows, to the totals of an item that has all of its columns, which have rests. */
 ACLPY_INLINE void FN(sums_total)(const aclpy_geometry *g, const FN(column_sums) * sums, double *total) {
   for (int64_t c = 0; c < g->stride; ++c) {
-    const double sum = aclpy_dot_total(sums->sum[c], sums->rest[c]);
-    total[c] = g->mode == ACLPY_TILE_CHUNKS ? total[c] + sum : sum;
+    const double sum = aclpy_dot_total(sums->sum[c], sums->sum[ACLPY_REST_AT + c]);
+    const int joins = g->mode == ACLPY_TILE_CHUNKS;
+    const aclpy_sum all = {joins ? total[c] : 0.0, joins ? total[ACLPY_REST_AT + c] : 0.0}, next = aclpy_sum_add(all, sum);
+    total[c] = next.all;
+    total[ACLPY_REST_AT + c] = next.rest;
   }
 }
 

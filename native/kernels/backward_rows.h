@@ -22,6 +22,9 @@ static __attribute__((noinline, unused)) double FN(block_dot)(const STORED *g, c
   return V(dot_total)(s, 4);
 }
 
+/* Elements whose sum is made at once. */
+enum { FN(sum_block) = sizeof(REAL) == sizeof(double) ? 4 * LANES * ACLPY_CHAIN_STEPS : ACLPY_BLOCK };
+
 /* Sums of g * y, or of g, in progress. Two chains of double additions are enough beside exponentials. */
 typedef struct FN(sums) {
   V(products) products;
@@ -85,11 +88,11 @@ ACLPY_INLINE double FN(block_sum)(const STORED *g, const STORED *y, int64_t n, i
 }
 
 ACLPY_INLINE double FN(row_sum)(const STORED *g, const STORED *y, int64_t n, int logarithm) {
-  double sum = 0.0;
-  for (int64_t i = 0; i < n; i += ACLPY_BLOCK) {
-    sum += FN(block_sum)(g + i, y + i, aclpy_min_i64(ACLPY_BLOCK, n - i), logarithm);
+  aclpy_sum sum = {0.0, 0.0};
+  for (int64_t i = 0; i < n; i += FN(sum_block)) {
+    sum = aclpy_sum_add(sum, FN(block_sum)(g + i, y + i, aclpy_min_i64(FN(sum_block), n - i), logarithm));
   }
-  return sum;
+  return aclpy_sum_total(sum);
 }
 
 /* Writes four vectors of `out` from element `at` on, where that many are left; returns where it ended. */
@@ -175,7 +178,7 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
   const STORED *g = p->g + row * pitch[0], *y = p->y + row * pitch[1];
   STORED *out = p->out + row * pitch[2];
   const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
-  double total = 0.0;
+  aclpy_sum total = {0.0, 0.0};
   int64_t done = 0;
   if (streaming) {
     done = FN(row_begin)(g, y, out, n, sum, logarithm, f);
@@ -183,9 +186,9 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
     done = aclpy_to_line(out, (int64_t)sizeof(STORED), n);
     if (done > 0) FN(row_out_each)(g, y, out, done, high, low, logarithm, 0);
   }
-  for (int64_t first = 0; first < n; first += ACLPY_BLOCK) {
+  for (int64_t first = 0; first < n; first += FN(sum_block)) {
     const STORED *h = g + pitch[0] + first, *z = y + pitch[1] + first;
-    const int64_t m = aclpy_min_i64(ACLPY_BLOCK, n - first);
+    const int64_t m = aclpy_min_i64(FN(sum_block), n - first);
     FN(sums) s;
     FN(sums_begin)(&s);
     int64_t i = 0;
@@ -200,10 +203,10 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
     }
     if (streaming && i < m) aclpy_fetch_rest(h + i, f->near, (m - i) * (int64_t)sizeof(STORED));
     if (streaming && i < m) aclpy_fetch_rest(z + i, f->near, (m - i) * (int64_t)sizeof(STORED));
-    total += FN(sums_end)(&s, h, z, i, m, logarithm);
+    total = aclpy_sum_add(total, FN(sums_end)(&s, h, z, i, m, logarithm));
   }
   FN(row_finish)(g, y, out, done, n, sum, logarithm, streaming, f);
-  return total;
+  return aclpy_sum_total(total);
 }
 
 #if KEEPS
@@ -391,9 +394,9 @@ static void FN(row_chunks_run)(const aclpy_geometry *geometry, const aclpy_kerne
   aclpy_turn_items(geometry, &pass, &begin, &end);
   for (int64_t i = begin; i < end; ++i) {
     if (pass == 1) {
-      double s = 0.0;
-      for (int64_t c = 0; c < geometry->chunks; ++c) s += sum[i * geometry->chunks + c];
-      total[i] = s;
+      aclpy_sum s = {0.0, 0.0};
+      for (int64_t c = 0; c < geometry->chunks; ++c) s = aclpy_sum_add(s, sum[i * geometry->chunks + c]);
+      total[i] = aclpy_sum_total(s);
       continue;
     }
     const int64_t row = i / geometry->chunks, first = i % geometry->chunks * geometry->chunk;

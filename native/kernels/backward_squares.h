@@ -17,7 +17,7 @@ typedef struct FN(squares) {
   aclpy_tile t;
   const STORED *g, *y;
   STORED *out;
-  double total[ACLPY_STRIP_MOST + 16];
+  double total[2 * ACLPY_REST_AT];
   FN(totals) totals;
   aclpy_fetch_range next_g, next_y;
 } FN(squares);
@@ -62,6 +62,7 @@ ACLPY_INLINE void FN(squares_sum)(const aclpy_geometry *g, FN(squares) * p, int 
     for (int64_t c = 0; c < g->stride; c += LANES) FN(squares_sum_columns)(g, p, &sums, c, start, stop, logarithm);
     FN(sums_total)(g, &sums, p->total);
   }
+  for (int64_t c = 0; c < g->stride; ++c) p->total[c] = aclpy_dot_total(p->total[c], p->total[ACLPY_REST_AT + c]);
   FN(totals_set)(&p->totals, 0, p->total, g->stride);
 }
 

@@ -185,7 +185,7 @@ ACLPY_INLINE void FN(tile_sum)(const aclpy_geometry *geometry, const FN(tile_tas
       FN(tile_sum_block)(geometry, p, before, sums, c, 1, first, last, logarithm, copy);
     }
   }
-  for (int64_t c = 0; c < stride; ++c) sums->sum[c] = aclpy_dot_total(sums->sum[c], sums->rest[c]);
+  for (int64_t c = 0; c < stride; ++c) sums->sum[c] = aclpy_dot_total(sums->sum[c], sums->sum[ACLPY_REST_AT + c]);
   aclpy_merge_sums(geometry, sums->sum);
 }
 
@@ -266,14 +266,20 @@ static void FN(tile_chunks_total)(const double *partial, double *total, int64_t 
     const double *from = partial + i / inner * chunks * inner + i % inner;
     const int64_t left = aclpy_min_i64(end - i, inner - i % inner);
     n = left >= v64_LANES ? v64_LANES : 1;
-    v64 vector = v64_set1(0.0);
-    double one = 0.0;
+    v64_acc vector = v64_acc_zero();
+    aclpy_sum each[v64_LANES];
+    for (int k = 0; k < v64_LANES; ++k) each[k].all = each[k].rest = 0.0;
     for (int64_t c = 0; c < chunks; ++c) {
-      if (n > 1) vector = v64_add(vector, v64_load(from + c * inner));
-      if (n == 1) one += from[c * inner];
+      if (n > 1) vector = v64_acc_add(vector, v64_load(from + c * inner));
+      if (n == 1) each[0] = aclpy_sum_add(each[0], from[c * inner]);
     }
-    if (n > 1) v64_store(total + i, vector);
-    if (n == 1) total[i] = one;
+    if (n > 1) {
+      double all[v64_LANES], rest[v64_LANES];
+      v64_store(all, vector.all);
+      v64_store(rest, vector.rest);
+      for (int k = 0; k < v64_LANES; ++k) each[k].all = all[k], each[k].rest = rest[k];
+    }
+    for (int64_t k = 0; k < n; ++k) total[i + k] = aclpy_sum_total(each[k]);
   }
 }
 

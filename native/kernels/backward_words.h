@@ -25,7 +25,7 @@ typedef struct FN(strip) {
   aclpy_tile t;
   FN(words) g, y;
   STORED *out;
-  double total[ACLPY_STRIP_MOST + 16];
+  double total[2 * ACLPY_REST_AT];
   FN(totals) totals;
 } FN(strip);
 
@@ -230,6 +230,7 @@ ACLPY_INLINE void FN(strip_sum)(const aclpy_geometry *g, FN(strip) * p, FN(strip
     FN(strip_sum_chunk)(g, p, &sums, start, stop, beside, logarithm);
     FN(sums_total)(g, &sums, p->total);
   }
+  for (int64_t c = 0; c < g->stride; ++c) p->total[c] = aclpy_dot_total(p->total[c], p->total[ACLPY_REST_AT + c]);
   FN(totals_set)(&p->totals, 0, p->total, g->stride);
 }
 

@@ -41,8 +41,11 @@ static void FN(row_chunks_combine)(const aclpy_geometry *g, const aclpy_kernel_a
     const REAL *m = max + i * g->chunks;
     REAL top = (REAL)-INFINITY;
     for (int64_t c = 0; c < g->chunks; ++c) top = m[c] > top ? m[c] : top;
-    double total = 0.0;
-    for (int64_t c = 0; c < g->chunks; ++c) total += s[c] * aclpy_exp_negative_f64((double)m[c] - (double)top);
+    aclpy_sum all = {0.0, 0.0};
+    for (int64_t c = 0; c < g->chunks; ++c) {
+      all = aclpy_sum_add(all, s[c] * aclpy_exp_negative_f64((double)m[c] - (double)top));
+    }
+    const double total = all.all + all.rest;
     max[g->outer * g->chunks + i] = top;
     sum[g->outer * g->chunks + i] = logarithm ? aclpy_log_f64(total) : 1.0 / total;
   }

@@ -63,7 +63,9 @@ ACLPY_INLINE V(acc) FN(quad_exp)(const VEC *x, REAL *e, VEC shift, int logarithm
   for (int k = 0; k < 4 && !logarithm; ++k) V(store)(e + k * LANES, v[k]);
   if (way == ACLPY_WAY_PAIRS && !logarithm) return V(acc_add)(s, SUMX(v));
   if (way == ACLPY_WAY_PAIRS) return V(acc_add)(V(acc_add)(s, SUMP(v[0], v[1])), SUMP(v[2], v[3]));
-  if (!logarithm) return V(acc_add)(s, V(add)(V(add)(v[0], v[1]), V(add)(v[2], v[3])));
+  if (!logarithm || sizeof(REAL) == sizeof(double)) {
+    return V(acc_add)(s, V(add)(V(add)(v[0], v[1]), V(add)(v[2], v[3])));
+  }
   return V(acc_add)(V(acc_add)(s, V(add)(v[0], v[1])), V(add)(v[2], v[3]));
 }
 

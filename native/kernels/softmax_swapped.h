@@ -76,15 +76,19 @@ ACLPY_INLINE void FN(swap_block)(const aclpy_geometry *g, const FN(swap_tile) * 
 }
 
 /* Sums of one tile beside the maxima of the next. */
-static void FN(swap_pair)(const aclpy_geometry *g, const FN(swap_tile) * here, const FN(swap_tile) * next) {
+static void FN(swap_pair)(const aclpy_geometry *g, const FN(swap_tile) * given, const FN(swap_tile) * next) {
+  double sum[FN(sum_room)];
+  const FN(swap_tile) summed = {given->x, given->max, sum, given->width, given->live}, *here = &summed;
   for (int64_t c = 0; c < g->stride && next->live; c += LANES) V(store)(next->max + c, V(set1)((REAL)-INFINITY));
-  if (here->live) memset(here->sum, 0, (size_t)g->stride * sizeof(double));
+  FN(sums_begun)(sum, g->stride);
   for (int64_t first = 0; first < g->rows; first += ACLPY_TILE_BLOCK) {
     const int64_t last = aclpy_min_i64(first + ACLPY_TILE_BLOCK, g->rows);
     int64_t c = 0;
     for (; c + 4 * LANES <= g->stride; c += 4 * LANES) FN(swap_block)(g, here, next, c, 4, first, last);
     for (; c < g->stride; c += LANES) FN(swap_block)(g, here, next, c, 1, first, last);
   }
+  FN(sums_complete)(sum, g->stride);
+  if (here->live) memcpy(given->sum, sum, (size_t)g->stride * sizeof(double));
 }
 
 /* The same where both tiles are whole strips of four vectors: `count` rows of one strip, x of this tile, `next` of the
@@ -150,8 +154,9 @@ ACLPY_INLINE void FN(swap_tops)(const FN(swap_room) * room, int64_t column, int6
 static void FN(swap_strips)(const aclpy_geometry *g, const FN(swap_room) * room, const STORED *x) {
   TOPS tops[ACLPY_TILE_MAX / (4 * LANES)];
   const int64_t strip = 4 * LANES;
-  memset(room->sum, 0, (size_t)g->columns * sizeof(double));
+  double sum[FN(sum_room)];
   for (int64_t k = 0; k <= g->tiles; ++k) {
+    FN(sums_begun)(sum, g->width);
     const int64_t next = k * g->width, here = next - g->width;
     const int64_t reads = k < g->tiles ? aclpy_min_i64(g->width, g->columns - next) : 0;
     const int64_t sums = k > 0 ? aclpy_min_i64(g->width, g->columns - here) : 0;
@@ -165,7 +170,7 @@ static void FN(swap_strips)(const aclpy_geometry *g, const FN(swap_room) * room,
                                   .far = from + aclpy_tile_fetch(g, first, ACLPY_TILE_BLOCK, g->rows, g->width),
                                   .pitch = g->columns,
                                   .max = sums > 0 ? room->max + here + c : NULL,
-                                  .sum = sums > 0 ? room->sum + here + c : NULL};
+                                  .sum = sums > 0 ? sum + c : NULL};
         TOPS *top = &tops[c / strip];
         const int calm = c < sums && room->ways[(here + c) / strip] != ACLPY_WAY_ANY;
         if (c >= sums) {
@@ -179,6 +184,8 @@ static void FN(swap_strips)(const aclpy_geometry *g, const FN(swap_room) * room,
         }
       }
     }
+    FN(sums_complete)(sum, g->width);
+    if (sums > 0) memcpy(room->sum + here, sum, (size_t)sums * sizeof(double));
     if (reads > 0) FN(swap_tops)(room, next, reads, tops);
   }
 }

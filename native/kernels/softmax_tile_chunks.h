@@ -68,12 +68,13 @@ ACLPY_INLINE void FN(chunk_strip)(const STORED *x, int64_t pitch, int64_t rows, 
 }
 static __attribute__((noinline)) void FN(chunk_sums)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x,
                                                      FN(columns) * s, const unsigned char *ways) {
-  memset(s->sum, 0, (size_t)g->stride * sizeof s->sum[0]);
+  FN(sums_begun)(s->sum, g->stride);
   for (int64_t c = 0; c < t->width; c += 4 * LANES) {
     const int calm = CALM_WAY(0) == ACLPY_WAY_CALM && ways[c / (4 * LANES)] != ACLPY_WAY_ANY;
     if (calm) FN(chunk_strip)(x + c, g->columns, t->rows, s->max + c, s->sum + c, ACLPY_WAY_CALM);
     if (!calm) FN(chunk_strip)(x + c, g->columns, t->rows, s->max + c, s->sum + c, ACLPY_WAY_ANY);
   }
+  FN(sums_complete)(s->sum, g->stride);
 }
 
 /* The part of a tile's columns that are whole strips of four vectors; how many they are. */
@@ -131,12 +132,12 @@ ACLPY_INLINE void FN(combine_column)(const REAL *max, const double *sum, int64_t
                                      REAL *factor, int logarithm) {
   REAL top = (REAL)-INFINITY;
   for (int64_t c = 0; c < chunks; ++c) top = max[c * step] > top ? max[c * step] : top;
-  double total = 0.0;
+  aclpy_sum total = {0.0, 0.0};
   for (int64_t c = 0; c < chunks; ++c) {
-    total += sum[c * step] * aclpy_exp_negative_f64((double)max[c * step] - (double)top);
+    total = aclpy_sum_add(total, sum[c * step] * aclpy_exp_negative_f64((double)max[c * step] - (double)top));
   }
   *out_top = top;
-  *factor = (REAL)(logarithm ? aclpy_log_f64(total) : 1.0 / total);
+  *factor = (REAL)(logarithm ? aclpy_log_f64(total.all + total.rest) : 1.0 / (total.all + total.rest));
 }
 
 /* The same of a vector of doubles of columns, to the same bits: exponentials one by one were a tenth of the time. */
@@ -154,11 +155,12 @@ ACLPY_INLINE void FN(combine_vector)(const REAL *max, const double *sum, int64_t
     for (int k = 0; k < v64_LANES; ++k) top[k] = max[c * step + k] > top[k] ? max[c * step + k] : top[k];
   }
   const v64 from = FN(combine_load)(top);
-  v64 total = v64_set1(0.0);
+  v64_acc sum_of = v64_acc_zero();
   for (int64_t c = 0; c < chunks; ++c) {
     const v64 e = v64_exp_negative(v64_sub(FN(combine_load)(max + c * step), from));
-    total = v64_add(total, v64_mul(v64_load(sum + c * step), e));
+    sum_of = v64_acc_add(sum_of, v64_mul(v64_load(sum + c * step), e));
   }
+  const v64 total = v64_add(sum_of.all, sum_of.rest);
   v64_store(each, logarithm ? v64_log(total) : v64_div(v64_set1(1.0), total));
   for (int k = 0; k < v64_LANES; ++k) factor[k] = (REAL)each[k];
   memcpy(out_top, top, sizeof top);

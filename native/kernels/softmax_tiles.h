@@ -6,7 +6,7 @@
 typedef struct FN(columns) {
   REAL max[ACLPY_TILE_PAD];
   REAL factor[ACLPY_TILE_PAD]; /* 1 / sum, or log(sum) */
-  double sum[ACLPY_TILE_PAD];
+  double sum[FN(sum_room)];
 } FN(columns);
 
 ACLPY_INLINE void FN(merge_maxima)(const aclpy_geometry *g, REAL *max) {
@@ -38,7 +38,7 @@ ACLPY_INLINE void FN(tile_load)(const aclpy_geometry *g, const aclpy_tile *t, co
 
 /* Sums of e = exp(x - max) by column, rows added in pairs, the pairs in double; e replaces x where `keep`. */
 ACLPY_INLINE void FN(tile_exp)(const aclpy_geometry *g, const aclpy_tile *t, REAL *dense, FN(columns) * s, int keep) {
-  memset(s->sum, 0, (size_t)g->stride * sizeof s->sum[0]);
+  FN(sums_begun)(s->sum, g->stride);
   for (int64_t first = 0; first < t->rows; first += ACLPY_TILE_BLOCK) {
     const int64_t last = aclpy_min_i64(first + ACLPY_TILE_BLOCK, t->rows);
     for (int64_t c = 0; c < g->stride; c += LANES) {
@@ -61,6 +61,7 @@ ACLPY_INLINE void FN(tile_exp)(const aclpy_geometry *g, const aclpy_tile *t, REA
       V(acc_store)(s->sum + c, sum);
     }
   }
+  FN(sums_complete)(s->sum, g->stride);
   aclpy_merge_sums(g, s->sum);
 }
 
@@ -217,7 +218,7 @@ ACLPY_INLINE void FN(trio_block)(const aclpy_geometry *g, const FN(tile_trio) * 
  * hides the memory. */
 ACLPY_INLINE void FN(trio_run)(const aclpy_geometry *g, const FN(tile_trio) * p, int logarithm) {
   const int64_t rows = p->here.t.rows, strips = g->stride / (4 * LANES) * (4 * LANES);
-  memset(p->here.s->sum, 0, (size_t)g->stride * sizeof(double));
+  FN(sums_begun)(p->here.s->sum, g->stride);
   for (int64_t c = 0; c < g->stride; c += LANES) V(store)(p->next.s->max + c, V(set1)((REAL)-INFINITY));
   for (int64_t first = 0; first < rows; first += ACLPY_TILE_BLOCK) {
     const int64_t last = aclpy_min_i64(first + ACLPY_TILE_BLOCK, rows);
@@ -225,6 +226,7 @@ ACLPY_INLINE void FN(trio_run)(const aclpy_geometry *g, const FN(tile_trio) * p,
     for (; c < strips; c += 4 * LANES) FN(trio_block)(g, p, c, 4, first, last, logarithm);
     for (; c < g->stride; c += LANES) FN(trio_block)(g, p, c, 1, first, last, logarithm);
   }
+  FN(sums_complete)(p->here.s->sum, g->stride);
   aclpy_merge_sums(g, p->here.s->sum);
   FN(merge_maxima)(g, p->next.s->max);
   FN(tile_factors)(p->here.s->sum, p->here.s->factor, g->stride, logarithm);

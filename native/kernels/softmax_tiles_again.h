@@ -298,7 +298,7 @@ ACLPY_INLINE void FN(again_rest_exp)(const aclpy_geometry *g, const FN(again_tri
 }
 
 ACLPY_INLINE void FN(again_clear)(const aclpy_geometry *g, const FN(again_tile) * a) {
-  memset(a->s->all.sum, 0, (size_t)g->stride * sizeof(double));
+  FN(sums_begun)(a->s->all.sum, g->stride);
   for (int64_t c = 0; c < g->stride; c += LANES) V(store)(a->s->all.max + c, V(set1)((REAL)-INFINITY));
   for (int64_t c = 0; c < g->stride; c += 4 * LANES) {
     a->s->tops[c / (4 * LANES)] = TOPS_FIRST();
@@ -345,6 +345,7 @@ ACLPY_INLINE void FN(again_run)(const aclpy_geometry *g, const FN(again_trio) * 
     for (int64_t c = 0; c < strips; c += 4 * LANES) FN(again_strip)(g, p, c, first, last - first, logarithm);
     if (p->here.live) FN(again_rest_exp)(g, p, first, last, logarithm);
   }
+  if (p->here.live) FN(sums_complete)(p->here.s->all.sum, g->stride);
   if (p->here.live) FN(tile_factors)(p->here.s->all.sum, p->here.s->all.factor, g->stride, logarithm);
   if (p->next.live) FN(again_tops)(&p->next, p->way);
 }

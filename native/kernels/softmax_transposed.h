@@ -60,7 +60,7 @@ ACLPY_INLINE void FN(strip_tile)(const aclpy_geometry *g, FN(strip) * p, STORED 
   for (int64_t c = 0; c < g->stride; c += LANES) {
     const VEC top = FN(strip_load)(g, p, c, 0, g->rows, p->dense + c, g->stride);
     V(store)(p->s->max + c, top);
-    V(acc_store)(p->s->sum + c, FN(strip_exp)(p, p->dense + c, g->stride, g->rows, top, !logarithm));
+    V(acc_store_total)(p->s->sum + c, FN(strip_exp)(p, p->dense + c, g->stride, g->rows, top, !logarithm));
   }
   FN(tile_factors)(p->s->sum, p->s->factor, g->stride, logarithm);
   for (int64_t r = 0; r < g->rows; ++r) {
@@ -78,7 +78,7 @@ ACLPY_INLINE void FN(strip_reduce)(const aclpy_geometry *g, FN(strip) * p, int l
       V(store)(p->max + k * g->stride + c, top);
       /* A column of only -inf sums to 0, relative to anything. */
       const VEC from = V(pick_greater)(least, top, V(set1)(0), top);
-      V(acc_store)(p->sum + k * g->stride + c, FN(strip_exp)(p, p->dense, LANES, last - first, from, 0));
+      V(acc_store_total)(p->sum + k * g->stride + c, FN(strip_exp)(p, p->dense, LANES, last - first, from, 0));
     }
   }
   FN(combine_chunks)(p->max, p->sum, g->chunks, g->stride, p->t.width, p->s->max, p->s->factor, logarithm);

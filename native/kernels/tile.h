@@ -126,13 +126,26 @@ ACLPY_INLINE int aclpy_tiles_by_rows(const aclpy_geometry *g, const void *y, int
 
 ACLPY_INLINE void aclpy_merge_sums(const aclpy_geometry *g, double *sum) {
   for (int64_t j = 0; j < g->inner && g->group > 1; ++j) {
-    double total = 0.0;
-    for (int64_t k = 0; k < g->group; ++k) total += sum[k * g->inner + j];
-    for (int64_t k = 0; k < g->group; ++k) sum[k * g->inner + j] = total;
+    aclpy_sum total = {0.0, 0.0};
+    for (int64_t k = 0; k < g->group; ++k) total = aclpy_sum_add(total, sum[k * g->inner + j]);
+    for (int64_t k = 0; k < g->group; ++k) sum[k * g->inner + j] = aclpy_sum_total(total);
   }
 }
 
 #endif
+
+/* Room for the sums of a tile's columns, to be begun with 0 and, once complete, to be joined with what they rounded off.
+ */
+enum { FN(sum_room) = sizeof(REAL) == sizeof(double) ? 2 * ACLPY_REST_AT : ACLPY_TILE_PAD };
+_Static_assert((int)ACLPY_REST_AT >= (int)ACLPY_TILE_PAD, "rests lie behind the sums of the widest tile");
+ACLPY_INLINE void FN(sums_begun)(double *sum, int64_t columns) {
+  memset(sum, 0, (size_t)columns * sizeof(double));
+  if (sizeof(REAL) == sizeof(double)) memset(sum + ACLPY_REST_AT, 0, (size_t)columns * sizeof(double));
+}
+ACLPY_INLINE void FN(sums_complete)(double *sum, int64_t columns) {
+  if (sizeof(REAL) != sizeof(double)) return;
+  for (int64_t c = 0; c < columns; ++c) sum[c] = aclpy_dot_total(sum[c], sum[ACLPY_REST_AT + c]);
+}
 
 /* Loads m <= LANES columns, fewer than none included. */
 ACLPY_INLINE VEC FN(tile_ld)(const STORED *p, int64_t m, REAL fill) {

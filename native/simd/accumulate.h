@@ -3,7 +3,8 @@
  *
  * Where one term is 1 and the others are small, the logarithm of a sum needs the small ones exactly; float sums lose
  * them to the 1. The additions run beside the multiplications of exp and cost little. The gradients' sums are double
- * for the same reason: what is left when a gradient and the sum cancel must not be the sum's rounding.
+ * for the same reason: what is left when a gradient and the sum cancel must not be the sum's rounding. Sums of doubles
+ * keep what each addition rounds off: thousands of terms too small for a large one would all be rounded the same way.
  */
 #ifndef ACLPY_SIMD_ACCUMULATE_H
 #define ACLPY_SIMD_ACCUMULATE_H
@@ -14,8 +15,17 @@ typedef struct v32_acc {
   v64 low, high;
 } v32_acc;
 typedef struct v64_acc {
-  v64 all;
+  v64 all, rest;
 } v64_acc;
+
+/* The same of single numbers. */
+typedef struct aclpy_sum {
+  double all, rest;
+} aclpy_sum;
+
+/* Where sums of doubles lie in memory, what they rounded off lies so many further on; sums of floats have no such rest.
+ */
+enum { ACLPY_REST_AT = 528 };
 
 ACLPY_INLINE v32_acc v32_acc_zero(void) {
   const v32_acc a = {v64_set1(0.0), v64_set1(0.0)};
@@ -53,28 +63,57 @@ ACLPY_INLINE void v32_acc_store(double *p, v32_acc a) {
   v64_store(p, a.low);
   v64_store(p + v64_LANES, a.high);
 }
+/* To where no rests are. */
+ACLPY_INLINE void v32_acc_store_total(double *p, v32_acc a) { v32_acc_store(p, a); }
+
+ACLPY_INLINE double aclpy_dot_total(double sum, double rest) {
+  return sum - sum == 0.0 ? sum + rest : sum; /* not where it is infinite or NaN */
+}
+ACLPY_INLINE aclpy_sum aclpy_sum_add(aclpy_sum s, double v) {
+  const double next = s.all + v, taken = next - s.all;
+  s.rest += (s.all - (next - taken)) + (v - taken);
+  s.all = next;
+  return s;
+}
+ACLPY_INLINE double aclpy_sum_total(aclpy_sum s) { return aclpy_dot_total(s.all, s.rest); }
 
 ACLPY_INLINE v64_acc v64_acc_zero(void) {
-  const v64_acc a = {v64_set1(0.0)};
+  const v64_acc a = {v64_set1(0.0), v64_set1(0.0)};
   return a;
 }
+/* The rounding of a sum is exactly what differences of it and its terms give; NaN once the sum is infinite. */
 ACLPY_INLINE v64_acc v64_acc_add(v64_acc a, v64 v) {
-  a.all = v64_add(a.all, v);
+  const v64 next = v64_add(a.all, v), taken = v64_sub(next, a.all);
+  const v64 lost = v64_add(v64_sub(a.all, v64_sub(next, taken)), v64_sub(v, taken));
+  a.all = next;
+  a.rest = v64_add(a.rest, lost);
   return a;
 }
 ACLPY_INLINE v64_acc v64_acc_join(v64_acc a, v64_acc b) {
-  a.all = v64_add(a.all, b.all);
+  a = v64_acc_add(a, b.all);
+  a.rest = v64_add(a.rest, b.rest);
   return a;
 }
-ACLPY_INLINE v64 v64_acc_lanes(v64_acc a, v64_acc b) { return v64_add(a.all, b.all); }
-ACLPY_INLINE double v64_acc_sum(v64_acc a, v64_acc b) { return v64_hsum(v64_acc_lanes(a, b)); }
+/* Of finite terms, or NaN. */
+ACLPY_INLINE v64 v64_acc_lanes(v64_acc a, v64_acc b) {
+  a = v64_acc_join(a, b);
+  return v64_add(a.all, a.rest);
+}
+ACLPY_INLINE double v64_acc_sum(v64_acc a, v64_acc b) {
+  a = v64_acc_join(a, b);
+  return aclpy_dot_total(v64_hsum(a.all), v64_hsum(a.rest));
+}
 ACLPY_INLINE void v64_acc_order(v64_acc *two, void (*order)(v64 *)) { (void)two, (void)order; }
 ACLPY_INLINE void v64_acc_order_halves(v64_acc *a, void (*order)(v64 *, v64 *)) { (void)a, (void)order; }
 ACLPY_INLINE v64_acc v64_acc_load(const double *p) {
-  const v64_acc a = {v64_load(p)};
+  const v64_acc a = {v64_load(p), v64_load(p + ACLPY_REST_AT)};
   return a;
 }
-ACLPY_INLINE void v64_acc_store(double *p, v64_acc a) { v64_store(p, a.all); }
+ACLPY_INLINE void v64_acc_store(double *p, v64_acc a) {
+  v64_store(p, a.all);
+  v64_store(p + ACLPY_REST_AT, a.rest);
+}
+ACLPY_INLINE void v64_acc_store_total(double *p, v64_acc a) { v64_store(p, v64_add(a.all, a.rest)); }
 
 /* Sums of products in twice the precision of a lane: `rest` gathers what each rounding of `sum` loses, exactly. That is
  * cheaper than converting both factors to double. Once a sum is infinite its rest is NaN: see aclpy_dot_total. */
@@ -86,12 +125,8 @@ typedef struct v32_dot {
 #endif
 } v32_dot;
 typedef struct v64_dot {
-  v64 sum;
+  v64_acc sum;
 } v64_dot;
-
-ACLPY_INLINE double aclpy_dot_total(double sum, double rest) {
-  return sum - sum == 0.0 ? sum + rest : sum; /* not where it is infinite or NaN */
-}
 
 #if ACLPY_FUSES
 ACLPY_INLINE v32_dot v32_dot_zero(void) {
@@ -140,18 +175,16 @@ ACLPY_INLINE v32_acc v32_dot_rests(v32_dot d) {
 #endif
 
 ACLPY_INLINE v64_dot v64_dot_zero(void) {
-  const v64_dot d = {v64_set1(0)};
+  const v64_dot d = {v64_acc_zero()};
   return d;
 }
+/* A product's own rounding is as small beside it as any result's. */
 ACLPY_INLINE v64_dot v64_dot_add(v64_dot d, v64 v, v64 w, int exact) {
   (void)exact;
-  d.sum = v64_fma(v, w, d.sum);
+  d.sum = v64_acc_add(d.sum, v64_mul(v, w));
   return d;
 }
-ACLPY_INLINE v64_acc v64_dot_sums(v64_dot d) {
-  const v64_acc a = {d.sum};
-  return a;
-}
+ACLPY_INLINE v64_acc v64_dot_sums(v64_dot d) { return d.sum; }
 ACLPY_INLINE v64_acc v64_dot_rests(v64_dot d) {
   (void)d;
   return v64_acc_zero();
@@ -174,9 +207,9 @@ ACLPY_INLINE double v32_dot_total(const v32_dot *d, int count) {
 }
 #endif
 ACLPY_INLINE double v64_dot_total(const v64_dot *d, int count) {
-  v64 sum = d[0].sum;
-  for (int k = 1; k < count; ++k) sum = v64_add(sum, d[k].sum);
-  return v64_hsum(sum);
+  v64_acc sum = d[0].sum;
+  for (int k = 1; k < count; ++k) sum = v64_acc_join(sum, d[k].sum);
+  return v64_acc_sum(sum, v64_acc_zero());
 }
 
 #endif

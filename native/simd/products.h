@@ -100,17 +100,19 @@ ACLPY_INLINE int v32_products_hold(const v32_products *p) {
 ACLPY_INLINE double v32_products_total(const v32_products *p, int count) { return v32_dot_total(p->chain, count); }
 #endif
 
+/* Of doubles: what a block adds to a chain, ACLPY_CHAIN_STEPS at most, rounds off less than 1e-14 of it. */
+enum { ACLPY_CHAIN_STEPS = 64 };
 typedef struct v64_products {
-  v64_dot chain[ACLPY_CHAINS];
+  v64 chain[ACLPY_CHAINS];
 } v64_products;
 
 ACLPY_INLINE v64_products v64_products_zero(void) {
   v64_products p;
-  for (int k = 0; k < ACLPY_CHAINS; ++k) p.chain[k] = v64_dot_zero();
+  for (int k = 0; k < ACLPY_CHAINS; ++k) p.chain[k] = v64_set1(0.0);
   return p;
 }
 ACLPY_INLINE void v64_products_add(v64_products *p, int k, v64 v, v64 w) {
-  p->chain[k] = v64_dot_add(p->chain[k], v, w, 0);
+  p->chain[k] = v64_fma(v, w, p->chain[k]);
 }
 ACLPY_INLINE void v64_products_quad(v64_products *p, const v64 *v, const v64 *w, int converts) {
   (void)converts;
@@ -121,6 +123,10 @@ ACLPY_INLINE int v64_products_hold(const v64_products *p) {
   (void)p;
   return 1;
 }
-ACLPY_INLINE double v64_products_total(const v64_products *p, int count) { return v64_dot_total(p->chain, count); }
+ACLPY_INLINE double v64_products_total(const v64_products *p, int count) {
+  v64 sum = p->chain[0];
+  for (int k = 1; k < count; ++k) sum = v64_add(sum, p->chain[k]);
+  return v64_hsum(sum);
+}
 
 #endif

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from itertools import count
-from threading import Lock
+from threading import Lock, current_thread, main_thread
 from typing import Final
 
 __all__ = ["keep", "new_token", "take"]
@@ -15,6 +15,8 @@ __all__ = ["keep", "new_token", "take"]
 CAPACITY: Final = 1024
 
 _kept: OrderedDict[int, BaseException] = OrderedDict()
+# Of Ctrl-C while the main thread, which a schedule runs tasks on, was in a host function.
+_interrupts: set[int] = set()
 _lock = Lock()
 _tokens = count(1)
 
@@ -28,11 +30,18 @@ def keep(token: int, exception: BaseException) -> None:
     """Remember the exception of the task that was submitted with `token`."""
     with _lock:
         _kept[token] = exception
+        if isinstance(exception, KeyboardInterrupt) and current_thread() is main_thread():
+            _interrupts.add(token)
         while len(_kept) > CAPACITY:
-            _kept.popitem(last=False)
+            _interrupts.discard(_kept.popitem(last=False)[0])
 
 
 def take(token: int) -> BaseException | None:
-    """Hand over the exception kept for `token`, once."""
+    """Hand over the exception kept for `token`, once; Ctrl-C goes on from here."""
     with _lock:
-        return _kept.pop(token, None)
+        kept = _kept.pop(token, None)
+        interrupts = token in _interrupts
+        _interrupts.discard(token)
+    if kept is not None and interrupts:
+        raise kept
+    return kept

@@ -271,3 +271,16 @@ def test_the_environment_schedules_a_whole_process():
     replay = seeded.stderr.removeprefix("aclnn_py: schedule ").strip()
     assert replay.startswith("r1:")
     assert run_program(replay).stdout == seeded.stdout
+
+
+def test_an_interrupt_in_a_host_function_is_one(device):
+    """A schedule runs tasks on the thread that waits: Ctrl-C there is no failure of the task."""
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with scheduler("lazy"), device.create_stream() as stream:
+        stream.launch_host_func(interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            stream.synchronize()
+        stream.synchronize()

@@ -284,9 +284,21 @@ def test_values_that_have_no_place_in_a_tensor(device, argument, call):
     with pytest.raises(acl.AclnnError) as caught:
         call(device)
     check_error(caught.value, 161002, argument=argument)
+    assert "__trunc__" not in str(caught.value)
+
+
+@pytest.mark.parametrize("source", ["int64", "int32", "uint8", "bool", ">i2", ">u8", "<i4"])
+@pytest.mark.parametrize("target", ["int8", "int32", "int64", "uint16", "float32", "bool"])
+def test_integers_of_any_type_and_byte_order(device, source, target):
+    values = np.array([0, 1, 100], source)
+    held = device.tensor(values, target).numpy()
+    assert held.dtype == np.dtype(target)
+    assert np.array_equal(held, np.array(values.tolist(), target))
 
 
 def test_values_that_an_integer_type_just_has(device):
+    assert np.array_equal(device.tensor([1, 2, 3], "int32").numpy(), [1, 2, 3])
+    assert np.array_equal(device.tensor([0, 255], "uint8").numpy(), [0, 255])
     values = np.array([-128.75, 127.75, -0.5])
     assert np.array_equal(device.tensor(values, "int8").numpy(), [-128, 127, 0])
     assert np.array_equal(device.tensor([2**64 - 1], "uint64").numpy(), [2**64 - 1])

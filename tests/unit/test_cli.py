@@ -49,6 +49,32 @@ def test_run_takes_profiles_that_exist():
     assert "Ascend910B" in done.output
 
 
+@pytest.mark.parametrize("options", [["--schedule", "foo"], ["--seed", "-1"], ["--schedule", ""]])
+def test_run_refuses_schedules_that_are_none(options):
+    done = call("run", *options, "--", "true")
+    assert done.exit_code == 2
+    assert "eager, lazy, reverse" in done.output
+
+
+def test_a_schedule_may_replace_that_of_the_environment():
+    command = [sys.executable, "-m", "aclnn_py", "run", "--schedule", "7", "--", "true"]
+    environment = os.environ | {"ACLNN_PY_SCHEDULE": "lazy"}
+    assert subprocess.run(command, env=environment, timeout=60, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "command", [["toolkit", "--into", "/dev/null/x"], ["build", "x.c", "-o", "x"]]
+)
+def test_what_the_system_refuses_is_one_line(monkeypatch, tmp_path, command):
+    (tmp_path / "x.c").write_text("int main(void) { return 0; }")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CC", str(tmp_path / "no compiler").replace(" ", "-"))
+    done = call(*command)
+    assert done.exit_code == 1
+    assert done.output.startswith("Error: the ")
+    assert "cannot be" in done.output
+
+
 def test_info_says_what_holds():
     done = call("info")
     assert done.exit_code == 0
