@@ -32,7 +32,8 @@ ACLPY_INLINE void FN(sums_total)(const aclpy_geometry *g, const FN(column_sums) 
   for (int64_t c = 0; c < g->stride; ++c) {
     const double sum = aclpy_dot_total(sums->sum[c], sums->sum[ACLPY_REST_AT + c]);
     const int joins = g->mode == ACLPY_TILE_CHUNKS;
-    const aclpy_sum all = {joins ? total[c] : 0.0, joins ? total[ACLPY_REST_AT + c] : 0.0}, next = aclpy_sum_add(all, sum);
+    const aclpy_sum all = {joins ? total[c] : 0.0, joins ? total[ACLPY_REST_AT + c] : 0.0},
+                    next = aclpy_sum_add(all, sum);
     total[c] = next.all;
     total[ACLPY_REST_AT + c] = next.rest;
   }

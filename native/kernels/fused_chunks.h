@@ -123,11 +123,12 @@ ACLPY_INLINE double fused_combine_(const aclpy_fused *f, const fused_partials *p
     for (int64_t k = 0; k < f->g.chunks; ++k) total += p->sum[k * p->columns + column];
     return total;
   }
+  aclpy_sum all = {0.0, 0.0}; /* as the plain kernels have it */
   for (int64_t k = 0; k < f->g.chunks; ++k) {
     const int64_t at = k * p->columns + column;
-    total += p->sum[at] * aclpy_exp_negative_f64((double)p->max[at] - (double)max);
+    all = aclpy_sum_add(all, p->sum[at] * aclpy_exp_negative_f64((double)p->max[at] - (double)max));
   }
-  return total;
+  return all.all + all.rest;
 }
 
 static void fused_combine_run_(const aclpy_fused *f, unsigned char *scratch, int64_t begin, int64_t end) {

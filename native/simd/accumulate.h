@@ -99,9 +99,10 @@ ACLPY_INLINE v64 v64_acc_lanes(v64_acc a, v64_acc b) {
   a = v64_acc_join(a, b);
   return v64_add(a.all, a.rest);
 }
+/* The same sum, or what it is without rests where a term is infinite. */
 ACLPY_INLINE double v64_acc_sum(v64_acc a, v64_acc b) {
-  a = v64_acc_join(a, b);
-  return aclpy_dot_total(v64_hsum(a.all), v64_hsum(a.rest));
+  const double sum = v64_hsum(v64_acc_lanes(a, b));
+  return ACLPY_LIKELY(sum - sum == 0.0) ? sum : v64_hsum(v64_add(a.all, b.all));
 }
 ACLPY_INLINE void v64_acc_order(v64_acc *two, void (*order)(v64 *)) { (void)two, (void)order; }
 ACLPY_INLINE void v64_acc_order_halves(v64_acc *a, void (*order)(v64 *, v64 *)) { (void)a, (void)order; }

@@ -111,9 +111,7 @@ ACLPY_INLINE v64_products v64_products_zero(void) {
   for (int k = 0; k < ACLPY_CHAINS; ++k) p.chain[k] = v64_set1(0.0);
   return p;
 }
-ACLPY_INLINE void v64_products_add(v64_products *p, int k, v64 v, v64 w) {
-  p->chain[k] = v64_fma(v, w, p->chain[k]);
-}
+ACLPY_INLINE void v64_products_add(v64_products *p, int k, v64 v, v64 w) { p->chain[k] = v64_fma(v, w, p->chain[k]); }
 ACLPY_INLINE void v64_products_quad(v64_products *p, const v64 *v, const v64 *w, int converts) {
   (void)converts;
   for (int k = 0; k < ACLPY_CHAINS; ++k) v64_products_add(p, k, v[k], w[k]);
