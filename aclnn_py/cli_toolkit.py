@@ -40,7 +40,8 @@ def _made(into: Path | None = None) -> Path:
     try:
         return make_toolkit(into)
     except OSError as error:
-        _stop(f"the toolkit cannot be made: {error}\nName a folder with `aclnn-py toolkit --into`.")
+        variable = "--into" if into is not None else "XDG_CACHE_HOME"
+        _stop(f"the toolkit cannot be made: {error}\nLet {variable} name a folder to write to.")
 
 
 def _check_schedule(text: str) -> None:

@@ -9,7 +9,7 @@ typedef struct FN(dense) {
   REAL *y;
 } FN(dense);
 
-/* Sums by column, and what the sums of products leave over. */
+/* Sums by column, and ACLPY_REST_AT further on what they leave over. */
 typedef struct FN(column_sums) {
   double sum[2 * ACLPY_REST_AT];
 } FN(column_sums);
@@ -27,7 +27,7 @@ ACLPY_INLINE void FN(sums_add)(FN(column_sums) * sums, int64_t c, V(acc) term, V
     FN(add_to)(sums->sum + ACLPY_REST_AT + c, V(dot_rests)(product));
   }
 }
-/* The sums of a chunk, or of all rows, to the totals of an item that has all of its columns, which have rests. */
+/* The sums of a chunk, or of all rows, to the totals of an item that has all of its columns; as column_sums. */
 ACLPY_INLINE void FN(sums_total)(const aclpy_geometry *g, const FN(column_sums) * sums, double *total) {
   for (int64_t c = 0; c < g->stride; ++c) {
     const double sum = aclpy_dot_total(sums->sum[c], sums->sum[ACLPY_REST_AT + c]);

@@ -276,6 +276,24 @@ def test_softmax_gradients_of_many_rows_to_the_letter(device, stream, isa, scale
 
 
 @pytest.mark.parametrize("isa", isas())
+def test_gradients_of_log_softmax_that_cancel(device, stream, isa):
+    """Rows of two, the first of which is all but exp(y) times the sum."""
+    rng = np.random.default_rng(11)
+    y = np.stack([rng.uniform(-20, -0.1, 200_000), np.full(200_000, -30.0)], 1).astype(np.float32)
+    large = rng.uniform(1e6, 2e6, len(y))
+    first = large * np.exp(y[:, 0].astype(np.float64)) / -np.expm1(y[:, 0].astype(np.float64))
+    g = np.stack([first, large], 1).astype(np.float32)
+    with settings.override(isa=isa, fallback="error"):
+        got, _ = invoke(device, stream, "LogSoftmaxBackward", [g, y], 1)
+    term = np.exp(y.astype(np.float64)) * g.astype(np.float64).sum(1, keepdims=True)
+    unit = 1.6e-7 if isa == "baseline" else 1.2e-7
+    exact = g - term
+    bound = np.maximum(2.4e-5 * np.abs(exact), unit * np.maximum(1, np.abs(term)))
+    assert np.all(np.abs(got - exact) <= bound)
+    assert np.median(np.abs(exact[:, 0]) / term[:, 0]) < 1e-6
+
+
+@pytest.mark.parametrize("isa", isas())
 @pytest.mark.parametrize("scale", [1e-30, 1e-6, 1e-3, 1e5, 1e20])
 def test_softmax_gradients_of_any_size(device, stream, isa, scale):
     """Peaked rows in units of the gradient: small and large ones are as good as those around 1."""
