@@ -134,7 +134,7 @@ ACLPY_INLINE void aclpy_merge_sums(const aclpy_geometry *g, double *sum) {
 
 #endif
 
-/* Room for the sums of a tile's columns. They begin with 0; once complete they are joined with what they rounded off. */
+/* Room for the sums of a tile's columns: 0 at first; once complete they are joined with what they rounded off. */
 enum { FN(sum_room) = sizeof(REAL) == sizeof(double) ? 2 * ACLPY_REST_AT : ACLPY_TILE_PAD };
 _Static_assert((int)ACLPY_REST_AT >= (int)ACLPY_TILE_PAD, "rests lie behind the sums of the widest tile");
 ACLPY_INLINE void FN(sums_begun)(double *sum, int64_t columns) {
