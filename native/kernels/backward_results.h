@@ -22,7 +22,7 @@ ACLPY_INLINE VEC FN(less)(VEC a, VEC b) { return KEEPS && ACLPY_FUSES ? V(fnma)(
 /* One vector of results. The larger terms are subtracted first: where they cancel, that is exact. */
 ACLPY_INLINE VEC FN(result)(VEC g, VEC y, VEC high, VEC low, int logarithm) {
   if (logarithm) {
-    const VEC e = V(exp)(y), rest = V(fnma)(e, high, g);
+    const VEC e = V(exp_probability)(y), rest = V(fnma)(e, high, g);
     /* A y above any logarithm of a probability: infinity times the low part must not become NaN. */
     return SPLITS ? V(fnma)(V(min)(V(set1)((REAL)FLT_MAX), e), low, rest) : rest;
   }
@@ -42,7 +42,7 @@ enum {
 ACLPY_INLINE void FN(results_log)(const VEC *g, VEC *y, const VEC *high, const VEC *low) {
 #if (ACLPY_ISA_RANK == 3 || ACLPY_LOOKS) && SPLITS
   if (ACLPY_LIKELY(V(quad_below)(y))) {
-    V(exp_quad)(y, ACLPY_EXP_NORMAL);
+    V(exp_quad_close)(y);
     for (int k = 0; k < 4; ++k) y[k] = V(fnma)(y[k], low[k], V(fnma)(y[k], high[k], g[k]));
     return;
   }

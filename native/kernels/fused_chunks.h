@@ -150,7 +150,7 @@ ACLPY_INLINE void fused_chunk_out_(const aclpy_fused *f, const float *x, const f
   } else {
     for (int64_t c = 0; c < width; c += v32_LANES) {
       const int64_t m = aclpy_min_i64(v32_LANES, width - c);
-      stn_f32(t + c, v32_exp_negative(v32_sub(ldn_f32(x + c, m, 0), ldn_f32(shift + c, m, 0))), m);
+      stn_f32(t + c, v32_exp_below(v32_sub(ldn_f32(x + c, m, 0), ldn_f32(shift + c, m, 0)), ACLPY_EXP_ANY), m);
     }
   }
   if (f->rounded) aclpy_round_run(f->rounded, t, width);

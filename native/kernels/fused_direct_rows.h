@@ -224,7 +224,7 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   for (; i < n; i += LANES) {
     const int64_t k = aclpy_min_i64(LANES, n - i);
     top_rest = v32_max(LDN(next + i, k, -INFINITY), top_rest);
-    const v32 v = v32_exp_negative(v32_sub(LDN(x + i, k, -INFINITY), t.shift));
+    const v32 v = v32_exp_below(v32_sub(LDN(x + i, k, -INFINITY), t.shift), ACLPY_EXP_ANY);
     if (!logarithm) stn_f32(e + i, v, k);
     rest = v32_acc_add(rest, v);
   }

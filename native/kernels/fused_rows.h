@@ -66,7 +66,7 @@ typedef struct fused_sums {
 ACLPY_INLINE v32_acc fused_quad_(const float *x, float *e, v32 shift, int logarithm, v32_acc s) {
   v32 v[4];
   for (int k = 0; k < 4; ++k) {
-    v[k] = v32_exp_negative(v32_sub(v32_load(x + k * v32_LANES), shift));
+    v[k] = v32_exp_below(v32_sub(v32_load(x + k * v32_LANES), shift), ACLPY_EXP_ANY);
     if (!logarithm) v32_store(e + k * v32_LANES, v[k]);
   }
   if (!logarithm) return v32_acc_add(s, v32_add(v32_add(v[0], v[1]), v32_add(v[2], v[3])));
@@ -99,7 +99,7 @@ ACLPY_INLINE void fused_part_(const float *next, const float *x, float *e, int64
   for (; i < n; i += v32_LANES) {
     const int64_t m = aclpy_min_i64(v32_LANES, n - i);
     a = v32_max(ldn_f32(next + i, m, -INFINITY), a);
-    const v32 v = v32_exp_negative(v32_sub(ldn_f32(x + i, m, -INFINITY), shift));
+    const v32 v = v32_exp_below(v32_sub(ldn_f32(x + i, m, -INFINITY), shift), ACLPY_EXP_ANY);
     if (!logarithm) stn_f32(e + i, v, m);
     sums->rest = v32_acc_add(sums->rest, v);
     if (fetch) aclpy_fetch(next + i, v32_LANES * (int64_t)sizeof(float));

@@ -33,14 +33,14 @@ ACLPY_INLINE v32_acc fused_exp_(const float *x, float *e, int64_t n, float shift
   for (; i + 4 * v32_LANES <= n; i += 4 * v32_LANES) {
     v32 v[4];
     for (int k = 0; k < 4; ++k) {
-      v[k] = v32_exp_negative(v32_sub(v32_load(x + i + k * v32_LANES), shift));
+      v[k] = v32_exp_below(v32_sub(v32_load(x + i + k * v32_LANES), shift), ACLPY_EXP_ANY);
       if (e != NULL) v32_store(e + i + k * v32_LANES, v[k]);
     }
     s = v32_acc_add(v32_acc_add(s, v32_add(v[0], v[1])), v32_add(v[2], v[3]));
   }
   for (; i < n; i += v32_LANES) {
     const int64_t m = aclpy_min_i64(v32_LANES, n - i);
-    const v32 v = v32_exp_negative(v32_sub(ldn_f32(x + i, m, -INFINITY), shift));
+    const v32 v = v32_exp_below(v32_sub(ldn_f32(x + i, m, -INFINITY), shift), ACLPY_EXP_ANY);
     if (e != NULL) stn_f32(e + i, v, m);
     s = v32_acc_add(s, v);
   }

@@ -28,7 +28,7 @@ ACLPY_INLINE void fused_column_max_(const float *x, float *max, int64_t width) {
 /* x = exp(x - shift), added to part. */
 ACLPY_INLINE void fused_column_exp_(float *x, const float *shift, float *part, int64_t width) {
   for (int64_t c = 0; c < width; c += v32_LANES) {
-    const v32 e = v32_exp_negative(v32_sub(v32_load(x + c), v32_load(shift + c)));
+    const v32 e = v32_exp_below(v32_sub(v32_load(x + c), v32_load(shift + c)), ACLPY_EXP_ANY);
     v32_store(x + c, e);
     v32_store(part + c, v32_add(v32_load(part + c), e));
   }

@@ -17,7 +17,7 @@
 
 #include "../simd/accumulate.h"
 #include "../simd/across.h"
-#include "../simd/math.h"
+#include "../simd/terms.h"
 #include "../simd/packed.h"
 #include "../simd/tops_columns.h"
 #include "define.h"

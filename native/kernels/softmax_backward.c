@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "../simd/accumulate.h"
-#include "../simd/math.h"
+#include "../simd/terms.h"
 #include "../simd/packed.h"
 #include "../simd/products.h"
 #include "define.h"

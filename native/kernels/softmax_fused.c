@@ -12,6 +12,7 @@
 ACLPY_ORDER_LATE
 #endif
 
+#include "../simd/terms.h"
 #include "fused_direct.h"
 #include "fused_powers.h"
 #include "fused_stats.h"

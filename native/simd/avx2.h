@@ -11,6 +11,7 @@ typedef __m256d v64;
 enum { v32_LANES = 8, v64_LANES = 4 };
 
 #define ACLPY_MM _mm256
+#include "powers.h"
 #include "x86.h"
 
 ACLPY_INLINE __m256i aclpy_mask32_(int64_t n) {
@@ -89,6 +90,23 @@ ACLPY_INLINE v32 v32_scale_normal(v32 p, v32 shifted) {
 ACLPY_INLINE v64 v64_scale_normal(v64 p, v64 shifted) {
   const __m256i exponent = _mm256_slli_epi64(_mm256_castpd_si256(shifted), 52);
   return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(p), exponent));
+}
+
+/* 2^(n - floor(n)), and 2^n where that is a normal number; n in eighths, shifted = n + 1.5 * 2^20. The second table
+ * lacks what the shifted eighths add to it. */
+#define ACLPY_PARTS 8
+ACLPY_INLINE v32 v32_power_part(v32 shifted) {
+  return _mm256_permutevar8x32_ps(_mm256_castsi256_ps(_mm256_load_si256((const __m256i *)aclpy_powers_)),
+                                  _mm256_castps_si256(shifted));
+}
+ACLPY_INLINE v32 v32_power_normal(v32 shifted) {
+  const __m256i n = _mm256_castps_si256(shifted), less = _mm256_load_si256((const __m256i *)aclpy_powers_less_);
+  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_permutevar8x32_epi32(less, n), _mm256_slli_epi32(n, 20)));
+}
+/* p * 2^floor(n), rounded once. */
+ACLPY_INLINE v32 v32_scale_whole(v32 p, v32 shifted, v32 n) {
+  const __m256i whole = _mm256_srli_epi32(_mm256_castps_si256(shifted), 3);
+  return v32_scale(p, _mm256_castsi256_ps(whole), _mm256_floor_ps(n));
 }
 
 /* Whether four vectors hold numbers from -86 to -0: of those, larger ones have smaller bits. */

@@ -11,6 +11,7 @@ typedef __m512d v64;
 enum { v32_LANES = 16, v64_LANES = 8 };
 
 #define ACLPY_MM _mm512
+#include "powers.h"
 #include "x86.h"
 
 ACLPY_INLINE __mmask16 aclpy_mask16_(int64_t n) { return (__mmask16)((1u << n) - 1u); }
@@ -52,6 +53,25 @@ ACLPY_INLINE v64 v64_scale_above(v64 p, v64 n, v64 x, v64 least) {
 ACLPY_INLINE v32 v32_scale_normal(v32 p, v32 shifted) {
   const __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(shifted), 23);
   return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), exponent));
+}
+
+/* 2^(n - floor(n)), and 2^n where that is a normal number; n in sixteenths, shifted = n + 1.5 * 2^19. The second table
+ * lacks what the shifted sixteenths add to it. */
+#define ACLPY_PARTS 16
+ACLPY_INLINE v32 v32_power_part(v32 shifted) {
+  const __m512i powers = _mm512_load_si512(aclpy_powers_);
+  return _mm512_castsi512_ps(_mm512_permutexvar_epi32(_mm512_castps_si512(shifted), powers));
+}
+ACLPY_INLINE v32 v32_power_normal(v32 shifted) {
+  const __m512i n = _mm512_castps_si512(shifted), less = _mm512_load_si512(aclpy_powers_less_);
+  return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_permutexvar_epi32(n, less), _mm512_slli_epi32(n, 19)));
+}
+
+/* Of doubles; shifted = n + 1.5 * 2^48. */
+#define ACLPY_DOUBLE_PARTS 16
+ACLPY_INLINE v64 v64_power_part(v64 shifted) {
+  const __m512d low = _mm512_load_pd(aclpy_powers_64_), high = _mm512_load_pd(aclpy_powers_64_ + v64_LANES);
+  return _mm512_permutex2var_pd(low, _mm512_castpd_si512(shifted), high);
 }
 
 /* Whether four vectors hold numbers from -86 to -0: of those, larger ones have smaller bits. */

@@ -4,9 +4,9 @@
  * exp: n = round(x / ln 2), r = x - n ln 2 with ln 2 in two parts where products round
  * (the first part short enough for n * part to be exact),
  * a polynomial of least largest relative error on |r| <= ln(2)/2 (Remez; 2e-9 and 4e-18), then one scaling by 2^n.
- * The arguments are clamped to where the result is already 0 or infinite (or as little as asked for), or such results
- * left out (ACLPY_SCALES_ABOVE); NaN passes through. log: m * 2^e with m in [sqrt(1/2), sqrt(2)), s = (m - 1) / (m +
- * 1), the odd series of 2 atanh(s).
+ * The arguments are clamped to where the result is already 0 or infinite (or as little as asked for),
+ * or such results left out (ACLPY_SCALES_ABOVE); NaN passes through. log: m * 2^e with m in [sqrt(1/2), sqrt(2)), s =
+ * (m - 1) / (m + 1), the odd series of 2 atanh(s).
  */
 #ifndef ACLPY_SIMD_MATH_H
 #define ACLPY_SIMD_MATH_H
@@ -96,26 +96,6 @@ ACLPY_INLINE v32 v32_exp_core_(v32 x) {
 /* x <= 0 (or NaN). */
 ACLPY_INLINE v32 v32_exp_negative(v32 x) { return v32_exp_core_(x); }
 ACLPY_INLINE v32 v32_exp(v32 x) { return v32_exp_core_(v32_min(v32_set1(89.0f), x)); }
-/* Four vectors of those. Sixteen registers are too few to do them step by step; where a look costs less than bounds
- * and far exponents of each vector do, they are looked at together. */
-ACLPY_INLINE void v32_exp_quad(v32 *v, int results) {
-  if (ACLPY_ISA_RANK == 3) {
-    v32_exps_(v, 4, results);
-    return;
-  }
-#if ACLPY_LOOKS
-  if (results == ACLPY_EXP_NORMAL || ACLPY_LIKELY(v32_quad_near(v))) {
-    for (int k = 0; k < 4; ++k) v32_exps_(v + k, 1, ACLPY_EXP_NORMAL);
-    return;
-  }
-#endif
-  for (int k = 0; k < 4; ++k) v32_exps_(v + k, 1, results);
-}
-/* x <= 0, of which the result is as said (ACLPY_EXP_ANY ...). */
-ACLPY_INLINE v32 v32_exp_below(v32 x, int results) {
-  v32_exps_(&x, 1, results);
-  return x;
-}
 
 ACLPY_INLINE v64 v64_exp_as_(v64 given, int results) {
   const v64 least = v64_set1(results == ACLPY_EXP_SUMMED ? -600.0 : -746.0);
@@ -150,17 +130,7 @@ ACLPY_INLINE v64 v64_exp_as_(v64 given, int results) {
 
 /* x <= 0 (or NaN). */
 ACLPY_INLINE v64 v64_exp_negative(v64 x) { return v64_exp_as_(x, ACLPY_EXP_ANY); }
-ACLPY_INLINE v64 v64_exp_below(v64 x, int results) { return v64_exp_as_(x, results); }
 ACLPY_INLINE v64 v64_exp(v64 x) { return v64_exp_as_(v64_min(v64_set1(710.0), x), ACLPY_EXP_ANY); }
-ACLPY_INLINE void v64_exp_quad(v64 *v, int results) {
-#if ACLPY_LOOKS
-  if (results == ACLPY_EXP_NORMAL || ACLPY_LIKELY(v64_quad_near(v))) {
-    for (int k = 0; k < 4; ++k) v[k] = v64_exp_as_(v[k], ACLPY_EXP_NORMAL);
-    return;
-  }
-#endif
-  for (int k = 0; k < 4; ++k) v[k] = v64_exp_as_(v[k], results);
-}
 
 /* x normal and positive, or NaN (which stays). */
 ACLPY_INLINE v64 v64_log(v64 x) {
