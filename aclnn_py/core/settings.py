@@ -8,9 +8,16 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
-from aclnn_native import lib
+from aclnn_native import ffi, lib
 from aclnn_py.core.soc import DEFAULT_SOC, SOC_ALIASES, SOC_PROFILES, SocProfile
 from aclnn_runtime import AclError
 
@@ -128,6 +135,15 @@ class Settings(BaseModel):
             raise ValueError(f"{kind} ISA {value!r}; one of {here}")
         return value
 
+    @field_validator("schedule", "trace")
+    @classmethod
+    def _taken_by_the_library(cls, value: str, info: ValidationInfo) -> str:
+        alias = str(cls.model_fields[str(info.field_name)].alias)
+        problem = ffi.string(lib.aclpy_environment_problem(alias.encode())).decode()
+        if problem:
+            raise ValueError(problem)
+        return value
+
     @cached_property
     def profile(self) -> SocProfile:
         """The facts of the selected SoC."""
@@ -164,7 +180,9 @@ def _from_environment(environ: Mapping[str, str]) -> Settings:
 
 
 _ISAS: Final = ("baseline", "avx2", "avx512", "neon")
-_READ_BY_THE_LIBRARY: Final = frozenset({"threads", "inline", "devices", "device_memory"})
+_READ_BY_THE_LIBRARY: Final = frozenset(
+    {"threads", "inline", "devices", "device_memory", "schedule", "trace"}
+)
 _current: Settings | None = None
 _listeners: list[Callable[[], None]] = []
 

@@ -36,8 +36,8 @@ static const char question_[] =
 
 static _Thread_local char problem_[2 * CAPI_PATH];
 
-/* The answer of `python -I -S -c question`, or false. */
-static bool ask_(const char *python, char *answer, size_t room) {
+/* What such a command prints, or false where it fails. */
+static bool ask_(const char *python, char *const arguments[], char *answer, size_t room) {
   int pipe_ends[2];
   if (pipe(pipe_ends) != 0) return false;
   posix_spawn_file_actions_t actions;
@@ -47,7 +47,6 @@ static bool ask_(const char *python, char *answer, size_t room) {
   if (ok) {
     (void)posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
     (void)posix_spawn_file_actions_addclose(&actions, pipe_ends[0]);
-    char *const arguments[] = {(char *)python, "-I", "-S", "-c", (char *)question_, NULL};
     ok = posix_spawnp(&child, python, &actions, NULL, arguments, environ) == 0;
     (void)posix_spawn_file_actions_destroy(&actions);
   }
@@ -78,10 +77,28 @@ static const char *line_(char **rest, char *to) {
   return to;
 }
 
+/* An interpreter that cannot start ends its process, so variables that may be the reason are tried in another one. */
+static bool starts_(const char *python) {
+  static const char prefix[] = "PYTHON";
+  bool any = false;
+  for (char **variable = environ; *variable != NULL; variable++) {
+    any = any || strncmp(*variable, prefix, sizeof(prefix) - 1) == 0;
+  }
+  char *const nothing[] = {(char *)python, "-S", "-s", "-c", "", NULL};
+  char answer[1];
+  return !any || ask_(python, nothing, answer, sizeof(answer));
+}
+
 static const char *describe_(const char *python, struct capi_interpreter *found) {
   char answer[3 * CAPI_PATH];
-  if (!ask_(python, answer, sizeof(answer))) {
+  char *const question[] = {(char *)python, "-I", "-S", "-c", (char *)question_, NULL};
+  if (!ask_(python, question, answer, sizeof(answer))) {
     (void)eng_text(problem_, sizeof(problem_), "%s did not answer", python);
+    return problem_;
+  }
+  if (!starts_(python)) {
+    (void)eng_text(problem_, sizeof(problem_), "%s does not start with the variables PYTHON... as they are set",
+                   python);
     return problem_;
   }
   char *rest = answer;

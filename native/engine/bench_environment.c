@@ -8,31 +8,46 @@
 
 #include "bench.h"
 #include "engine.h"
+#include "text.h"
 
-static bool scheduled_, traced_;
+enum { PROBLEM = 512 };
 
-static bool start_(const char *variable, int32_t (*start)(const char *value)) {
-  const char *value = getenv(variable);
-  if (value == NULL || *value == 0) return false;
-  if (start(value) == 0) return true;
+struct variable_ {
+  const char *name;
+  bool started;
+  char problem[PROBLEM]; /* what was wrong with its value */
+};
+
+static struct variable_ schedule_ = {.name = "ACLNN_PY_SCHEDULE"}, trace_ = {.name = "ACLNN_PY_TRACE"};
+
+static void start_(struct variable_ *variable, int32_t (*start)(const char *value)) {
+  const char *value = getenv(variable->name);
+  if (value == NULL || *value == 0) return;
+  variable->started = start(value) == 0;
+  if (variable->started) return;
   const aclpy_error *why = aclpy_error_last();
-  fprintf(stderr, "aclnn_py: %s is ignored: expected %s, got %s\n", variable, why->expected, why->got);
+  (void)eng_text(variable->problem, PROBLEM, "expected %s, got %s", why->expected, why->got);
+  fprintf(stderr, "aclnn_py: %s is ignored: %s\n", variable->name, variable->problem);
   aclpy_error_clear();
-  return false;
 }
 
 __attribute__((constructor)) static void begin_(void) {
-  scheduled_ = start_("ACLNN_PY_SCHEDULE", aclpy_schedule_start);
-  traced_ = start_("ACLNN_PY_TRACE", aclpy_trace_start);
+  start_(&schedule_, aclpy_schedule_start);
+  start_(&trace_, aclpy_trace_start);
+}
+
+const char *aclpy_environment_problem(const char *variable) {
+  if (strcmp(variable, schedule_.name) == 0) return schedule_.problem;
+  return strcmp(variable, trace_.name) == 0 ? trace_.problem : "";
 }
 
 /* What a test program failed with is its own business; how to have the same order again is said in any case. */
 __attribute__((destructor)) static void end_(void) {
   aclpy_schedule_info info;
   aclpy_schedule_facts(&info);
-  const char *asked = getenv("ACLNN_PY_SCHEDULE");
+  const char *asked = getenv(schedule_.name);
   size_t length = aclpy_schedule_replay(NULL, 0);
-  char *text = scheduled_ && info.steps > 0 ? malloc(length + 1) : NULL;
+  char *text = schedule_.started && info.steps > 0 ? malloc(length + 1) : NULL;
   if (text != NULL) {
     (void)aclpy_schedule_replay(text, length + 1);
     fprintf(stderr, "aclnn_py: schedule %s\n", text);
@@ -42,5 +57,5 @@ __attribute__((destructor)) static void end_(void) {
     }
     free(text);
   }
-  if (traced_) (void)aclpy_trace_stop();
+  if (trace_.started) (void)aclpy_trace_stop();
 }

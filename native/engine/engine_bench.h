@@ -58,4 +58,7 @@ int32_t aclpy_fail_task(const char *label, int64_t n, int32_t status);
 int32_t aclpy_trace_start(const char *path);
 int32_t aclpy_trace_stop(void);
 
+/* Why the value of ACLNN_PY_SCHEDULE or ACLNN_PY_TRACE was not taken when the library was loaded; "" where it was. */
+const char *aclpy_environment_problem(const char *variable);
+
 #endif

@@ -9,7 +9,7 @@ import math
 
 import pytest
 
-from benchmarks import publish, targets
+from benchmarks import families, publish, targets
 from benchmarks.accuracy import larger_error
 from support.sources import ROOT
 
@@ -99,3 +99,23 @@ def test_a_run_is_published_whole_or_not_at_all(run, tmp_path):
     assert "every target" in refusal(lambda one: one.pop("capi"))
     assert "every target" in refusal(lambda one: one["softmax"].pop())
     assert "avx2" in refusal(lambda one: one["facts"]["settings"].update(forced_isa="avx2"))
+
+
+def test_the_cells_behind_their_target_are_listed(run):
+    assert not any("axis" in line for line in families.behind(run["softmax"]))
+    late = run["softmax"][3]
+    late["ratio"] = 0.5
+    listed = [line for line in families.behind(run["softmax"]) if "axis" in line]
+    assert len(listed) == 1
+    assert late["cell"] in listed[0]
+    assert "0.50" in listed[0]
+
+
+def test_every_large_cell_belongs_to_one_family(run):
+    l2 = run["facts"]["machine"]["l2_bytes"]
+    shares = [targets.share_target(record, l2) for record in run["softmax"]]
+    rows = [line for line in families.large(run["softmax"], l2) if " of " in line and "|" in line]
+    counts = [row.split("|")[2].split(" of ") for row in rows]
+    assert sum(int(total) for _, total in counts) == sum(one is not None for one in shares)
+    met = [one for one in shares if one is not None and one[0] >= one[1]]
+    assert sum(int(number) for number, _ in counts) == len(met)

@@ -82,6 +82,32 @@ def test_a_broken_python_is_told_of_once(host, toolkit):
     assert "/nowhere/python did not answer" in done.stdout
 
 
+@needs_libpython
+@pytest.mark.parametrize(
+    "wrong", [{"PYTHONHOME": "/nowhere"}, {"PYTHONHASHSEED": "x"}, {"PYTHONMALLOC": "x"}]
+)
+def test_a_python_that_its_variables_keep_from_starting(host, toolkit, wrong):
+    """Python would end the process from within; the host gets its status instead."""
+    done = run(host, toolkit, "broken", **wrong)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("status 500000") == 2
+    assert "does not start with the variables PYTHON" in done.stdout
+
+
+@needs_libpython
+def test_variables_of_python_that_are_right(host, toolkit):
+    done = run(host, toolkit, "plan", PYTHONHOME=sys.base_prefix, PYTHONHASHSEED="7")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "python 1" in done.stdout
+
+
+@needs_libpython
+def test_a_wrong_schedule_is_refused_by_phase_one(host, toolkit):
+    done = run(host, toolkit, "plan", ACLNN_PY_SCHEDULE="lazzy")
+    assert "status 100000" in done.stdout
+    assert "eager, lazy, reverse" in done.stdout
+
+
 def test_runtime_calls_start_no_python(host, toolkit):
     done = run(host, toolkit, "runtime")
     assert done.returncode == 0, done.stdout + done.stderr

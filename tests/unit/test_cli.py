@@ -93,14 +93,23 @@ def test_info_follows_the_environment():
     assert "Ascend950" in done.stdout
 
 
-def test_a_wrong_setting_is_wrong_usage():
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        ("ACLNN_PY_SOC", "Abacus", "Ascend910B"),
+        ("ACLNN_PY_SCHEDULE", "lazzy", "eager, lazy, reverse"),
+        ("ACLNN_PY_TRACE", "/nowhere/trace.json", "/nowhere/trace.json"),
+    ],
+)
+def test_a_wrong_setting_is_wrong_usage(variable, value, told):
     done = subprocess.run(
         [sys.executable, "-m", "aclnn_py", "ops"],
-        env=os.environ | {"ACLNN_PY_SOC": "Abacus"},
+        env=os.environ | {variable: value},
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 2
-    assert "ACLNN_PY_SOC" in done.stderr
+    assert variable in done.stderr
+    assert told in done.stderr
     assert "Traceback" not in done.stderr
 
 
