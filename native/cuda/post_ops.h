@@ -129,7 +129,7 @@ __device__ inline void apply_function(int code, float alpha, float beta, float *
     case ACLPY_POST_ROUND:
       ACLPY_EACH_OF_N(round_of(t));
     case ACLPY_POST_SOFT_RELU:
-      ACLPY_EACH_OF_N(soft_plus(alpha * t) / alpha);
+      ACLPY_EACH_OF_N(alpha * t > 88.7228f ? t : soft_plus(alpha * t) / alpha);
     case ACLPY_POST_SWISH:
       ACLPY_EACH_OF_N(gated(t, alpha * t));
     case ACLPY_POST_TANH:

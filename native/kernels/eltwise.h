@@ -108,8 +108,14 @@ ACLPY_EACH_NEAR_(swish, v32_mul(a, s), 1.0f, v32_mul(v32_logistic_near_(x), s), 
 ACLPY_EACH_NEAR_(gelu_tanh, s, 1.0f, v32_gelu_tanh_near_(x), v32_gelu_tanh(x))
 ACLPY_EACH_NEAR_(gelu_erf, s, 1.0f, v32_gelu_near_(x), v32_gelu(x))
 ACLPY_EACH_NEAR_(mish, s, 0.5f, v32_mish_near_(x), v32_mish(x))
-ACLPY_EACH_NEAR_(soft_relu_exact_, v32_mul(a, s), 1.0f, v32_mul(v32_softplus_near_(x), b), v32_mul(v32_softplus(x), b))
-ACLPY_EACH_NEAR_(soft_relu_any_, v32_mul(a, s), 1.0f, v32_div(v32_softplus_near_(x), a), v32_div(v32_softplus(x), a))
+/* The logarithm of e^x + 1 is x from here on; x itself may be infinite where s is not. */
+ACLPY_INLINE v32 aclpy_linear_from_(v32 x, v32 s, v32 below) {
+  return v32_pick_greater(x, v32_set1(88.7228f), s, below);
+}
+ACLPY_EACH_NEAR_(soft_relu_exact_, v32_mul(a, s), 1.0f, v32_mul(v32_softplus_near_(x), b),
+                 aclpy_linear_from_(x, s, v32_mul(v32_softplus(x), b)))
+ACLPY_EACH_NEAR_(soft_relu_any_, v32_mul(a, s), 1.0f, v32_div(v32_softplus_near_(x), a),
+                 aclpy_linear_from_(x, s, v32_div(v32_softplus(x), a)))
 ACLPY_INLINE void eltwise_soft_relu(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) {
   const aclpy_eltwise inverse = {p->alpha, 1.0f / p->alpha, p->first, p->second};
   if (aclpy_f32_inverts(p->alpha)) {

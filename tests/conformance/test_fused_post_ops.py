@@ -207,6 +207,16 @@ def test_eltwise(device, stream, isa, alg, t):
         )
 
 
+@pytest.mark.parametrize("alpha", [2.0, 3.0, 1e30, 3e38, -2.0, -3e38])
+def test_soft_relu_is_linear_where_its_argument_overflows(device, stream, isa, alpha):
+    large = np.array([[1e10, 10.0, 1e38, 2e38, 3e38, 3.4e38] * 12], np.float32)
+    t = large if alpha > 0 else -large
+    got = through(device, stream, t, [Eltwise("soft_relu", alpha)])
+    far = alpha * t.astype(np.float64) > 89
+    np.testing.assert_array_equal(got[far], t[far])
+    np.testing.assert_allclose(got, t, rtol=1e-6)
+
+
 @pytest.mark.parametrize("alg", sorted(ELTWISE))
 def test_no_value_depends_on_its_neighbours(device, stream, isa, alg):
     """Elements in ordinary company are taken many at once, beside others one by one."""
