@@ -56,4 +56,7 @@ void eng_recorder_after_fork(bool child);
 void eng_trace_before_fork(void);
 void eng_trace_after_fork(bool child);
 
+/* In a child, once all else is new: the schedule of ACLNN_PY_SCHEDULE begins again, without the parent's streams. */
+void eng_environment_after_fork(void);
+
 #endif

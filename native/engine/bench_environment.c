@@ -36,6 +36,10 @@ __attribute__((constructor)) static void begin_(void) {
   start_(&trace_, aclpy_trace_start);
 }
 
+void eng_environment_after_fork(void) {
+  if (schedule_.started) start_(&schedule_, aclpy_schedule_start);
+}
+
 const char *aclpy_environment_problem(const char *variable) {
   if (strcmp(variable, schedule_.name) == 0) return schedule_.problem;
   return strcmp(variable, trace_.name) == 0 ? trace_.problem : "";

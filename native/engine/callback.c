@@ -47,9 +47,23 @@ static void finish_(struct eng_post *post) {
   free(post);
 }
 
+/* The callback has not returned: an exception or its thread's end passes through. */
+static void left_(struct eng_post **inside) {
+  struct eng_post *post = *inside;
+  if (post == NULL) return;
+  int32_t status =
+      aclpy_fail(ACLPY_ACL_ERROR_RT_INTERNAL_ERROR, "aclrtLaunchCallback", "fn", "a callback that returns",
+                 "catch exceptions inside of the callback", "one left by an exception or its thread's end");
+  fail_(post->callback, status);
+  if (post->marker != NULL) eng_marker_reach(post->marker);
+  finish_(post);
+}
+
 void eng_post_run(struct eng_post *post) {
   aclpy_error_clear();
+  __attribute__((cleanup(left_))) struct eng_post *inside = post;
   int32_t status = post->callback->run(post->callback->arg);
+  inside = NULL;
   if (status != ACLPY_ACL_SUCCESS) fail_(post->callback, status); /* before anybody can see that it is over */
   if (post->marker != NULL) eng_marker_reach(post->marker);
   finish_(post);

@@ -76,22 +76,23 @@ static struct eng_graph *graph_of_(struct eng_stream *stream, uint32_t *branch) 
   return graph;
 }
 
-uint64_t eng_stream_capture_id(struct eng_stream *stream) {
-  if (!eng_stream_capturing(stream)) return 0;
-  uint32_t branch;
-  struct eng_graph *graph = graph_of_(stream, &branch);
-  if (graph == NULL) return 0;
-  uint64_t id = graph->id;
-  eng_release(&graph->head);
-  return id;
+/* What came of making a stream a branch. Other threads may have ended the capture, begun one on the stream, or be
+ * destroying it. */
+enum attached_ { ATTACHED, OVER, TAKEN, GOING, NO_MEMORY };
+
+static bool is_going_on_(const struct eng_graph *graph) {
+  return graph->state == ENG_GRAPH_CAPTURING || graph->state == ENG_GRAPH_INVALID;
 }
 
-/* Makes the stream a branch. False: no memory. */
-static bool attach_(struct eng_graph *graph, struct eng_stream *stream) {
+static enum attached_ attach_(struct eng_graph *graph, struct eng_stream *stream) {
   pthread_mutex_lock(&stream->lock);
   pthread_mutex_lock(&graph->lock);
-  int32_t branch = graph->state == ENG_GRAPH_DROPPED ? -1 : eng_graph_branch(graph, stream);
-  if (branch >= 0) {
+  enum attached_ end = is_going_on_(graph) ? ATTACHED : OVER;
+  if (stream->graph != NULL) end = TAKEN;
+  if (stream->closing) end = GOING;
+  int32_t branch = end == ATTACHED ? eng_graph_branch(graph, stream) : 0;
+  if (branch < 0) end = NO_MEMORY;
+  if (end == ATTACHED) {
     graph->branches[branch].origin = stream->handle;
     eng_retain(&stream->head);
     eng_retain(&graph->head);
@@ -102,7 +103,7 @@ static bool attach_(struct eng_graph *graph, struct eng_stream *stream) {
   }
   pthread_mutex_unlock(&graph->lock);
   pthread_mutex_unlock(&stream->lock);
-  return branch >= 0;
+  return end;
 }
 
 /* The streams are their own again. Further ones cannot join: the graph is not in the list any more. */
@@ -169,6 +170,11 @@ static int32_t check_begin_(struct eng_stream *stream, int32_t mode, const char 
                     "a stream with flags 0x%" PRIx32, stream->flags);
 }
 
+static int32_t refuse_taken_(const char *function) {
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_STREAM_CAPTURED, function, "stream", "a stream that is not being captured",
+                    "let one thread capture on a stream", "a stream on which another thread has begun a capture");
+}
+
 static int32_t begin_(struct eng_stream *stream, int32_t mode, const char *function) {
   int32_t status = check_begin_(stream, mode, function);
   if (status != ACLPY_ACL_SUCCESS) return status;
@@ -177,10 +183,12 @@ static int32_t begin_(struct eng_stream *stream, int32_t mode, const char *funct
   graph->mode = mode;
   graph->thread = self_id_();
   eng_capture_enlist(graph);
-  if (attach_(graph, stream)) return ACLPY_ACL_SUCCESS;
+  enum attached_ end = attach_(graph, stream);
+  if (end == ATTACHED) return ACLPY_ACL_SUCCESS;
   eng_capture_unlist(graph);
   if (eng_handle_close(ENG_GRAPH, graph->handle, false) != NULL) eng_release(&graph->head);
-  return eng_fail_memory(function, "a capture");
+  if (end == GOING) return eng_stream_refuse_dead(stream->handle, function);
+  return end == TAKEN ? refuse_taken_(function) : eng_fail_memory(function, "a capture");
 }
 
 int32_t aclpy_capture_begin(aclpy_handle ctx, aclpy_handle handle, int32_t mode) {
@@ -230,13 +238,21 @@ static int32_t judge_(const struct eng_graph *graph, const char *function) {
   return ACLPY_ACL_SUCCESS;
 }
 
-/* Ends the capture, whatever comes of it. */
-static int32_t finish_(struct eng_graph *graph, aclpy_handle *made, const char *function) {
+/* True for the one thread that ends the capture; from then on it takes no more tasks. */
+static bool claim_end_(struct eng_graph *graph, int32_t *status, const char *function) {
   eng_capture_unlist(graph);
   pthread_mutex_lock(&graph->lock);
-  int32_t status = judge_(graph, function);
-  graph->state = ENG_GRAPH_DROPPED; /* takes no more tasks */
+  bool first = is_going_on_(graph);
+  if (first && status != NULL) *status = judge_(graph, function);
+  if (first) graph->state = ENG_GRAPH_DROPPED;
   pthread_mutex_unlock(&graph->lock);
+  return first;
+}
+
+/* Ends the capture, whatever comes of it. */
+static int32_t finish_(struct eng_graph *graph, aclpy_handle *made, const char *function) {
+  int32_t status = ACLPY_ACL_SUCCESS;
+  if (!claim_end_(graph, &status, function)) return refuse_not_captured_(function);
   detach_all_(graph);
   pthread_mutex_lock(&graph->lock);
   if (status == ACLPY_ACL_SUCCESS && !eng_graph_finish(graph)) status = eng_fail_memory(function, "a graph");
@@ -281,12 +297,7 @@ void eng_capture_abandon(struct eng_stream *stream) {
     eng_release(&graph->head);
     return;
   }
-  eng_capture_unlist(graph);
-  pthread_mutex_lock(&graph->lock);
-  bool first = graph->state != ENG_GRAPH_DROPPED;
-  graph->state = ENG_GRAPH_DROPPED;
-  pthread_mutex_unlock(&graph->lock);
-  if (first) {
+  if (claim_end_(graph, NULL, NULL)) {
     detach_all_(graph);
     if (eng_handle_close(ENG_GRAPH, graph->handle, false) != NULL) eng_release(&graph->head);
   }
@@ -368,7 +379,19 @@ static int32_t join_(struct eng_stream *stream, struct eng_graph *recorded, cons
     return refuse_wait_(recorded, ACLPY_ACL_ERROR_STREAM_CAPTURE_CONFLICT, function, "streams of one context",
                         "a stream of another context waiting for a captured event");
   }
-  return attach_(recorded, stream) ? ACLPY_ACL_SUCCESS : eng_fail_memory(function, "a captured stream");
+  switch (attach_(recorded, stream)) {
+    case NO_MEMORY:
+      return eng_fail_memory(function, "a captured stream");
+    case GOING:
+      return eng_stream_refuse_dead(stream->handle, function);
+    case TAKEN:
+      return refuse_wait_(recorded, ACLPY_ACL_ERROR_STREAM_CAPTURE_CONFLICT, function,
+                          "an event recorded in the same capture", "an event of another capture");
+    case OVER: /* so is the record: the wait finds that out (ENG_SUBMIT_NOTHING) */
+    case ATTACHED:
+      break;
+  }
+  return ACLPY_ACL_SUCCESS;
 }
 
 int32_t eng_capture_join(struct eng_stream *stream, const struct eng_marker *marker, const char *function) {

@@ -16,8 +16,6 @@ struct eng_marker;
 static inline bool eng_stream_capturing(struct eng_stream *stream) {
   return (atomic_load_explicit(&stream->gate, memory_order_relaxed) & ENG_GATE_CAPTURE) != 0;
 }
-/* Number of the capture that the stream belongs to; 0: none. */
-uint64_t eng_stream_capture_id(struct eng_stream *stream);
 bool eng_capture_is_active(uint64_t id);
 
 /* An event of a kind that does not belong into a capture: invalidates it, 207000. */

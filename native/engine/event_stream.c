@@ -22,6 +22,7 @@ static int32_t queue_(struct eng_stream *stream, struct eng_task *task, const ch
   bool run_now = false, at_once = task->kind == ENG_TASK_RECORD && !stream->foreign; /* its own clock is better */
   int32_t status = eng_stream_submit(stream, task, function, at_once ? &run_now : NULL);
   if (status == ACLPY_ACL_SUCCESS && !run_now) return status;
+  if (status == ENG_SUBMIT_NOTHING) status = ACLPY_ACL_SUCCESS;
   if (run_now) (void)eng_task_run(stream, task);
   eng_task_drop(task);
   if (run_now) eng_door_leave(stream);
@@ -40,7 +41,6 @@ int32_t eng_event_record_now(struct eng_event *event, struct eng_stream *stream,
   /* Latest and queue move together, so that two threads leave the event at the record queued last. */
   bool held = eng_schedule_hold();
   pthread_mutex_lock(&event->lock);
-  marker->capture_id = eng_stream_capture_id(stream);
   int32_t status = queue_(stream, &task, function);
   struct eng_marker *unused = marker;
   if (status == ACLPY_ACL_SUCCESS) {

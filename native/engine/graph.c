@@ -134,9 +134,10 @@ static int32_t slot_of_(struct eng_graph *graph, const struct eng_task *task, ui
     bool posts = task->work == ENG_WORK_POST && task->u.post.marker != NULL;
     return posts ? new_slot_(graph, task->u.post.marker, branch) : ENG_NO_SLOT;
   }
-  if (task->work != ENG_MARK_EVENT || task->u.mark.external || task->u.mark.marker == NULL) return ENG_NO_SLOT;
-  if (task->kind == ENG_TASK_RECORD) return new_slot_(graph, task->u.mark.marker, branch);
-  int32_t slot = find_slot_(graph, task->u.mark.marker);
+  struct eng_marker *marker = eng_task_event_marker(task);
+  if (marker == NULL) return ENG_NO_SLOT;
+  if (task->kind == ENG_TASK_RECORD) return new_slot_(graph, marker, branch);
+  int32_t slot = find_slot_(graph, marker);
   if (slot != ENG_NO_SLOT && graph->slots[slot].branch != branch) {
     graph->slots[slot].joined = true;
     graph->slots[slot].joined_by = branch;
@@ -188,15 +189,32 @@ int32_t eng_graph_room(struct eng_stream *stream, uint32_t n, const char *functi
   return room ? ACLPY_ACL_SUCCESS : eng_fail_memory(function, "captured tasks");
 }
 
+/* A wait for a record that is not of this graph: its stream came into it, or the record's capture ended, meanwhile. */
+static bool is_stray_(const struct eng_graph *graph, const struct eng_task *task) {
+  struct eng_marker *marker = task->kind == ENG_TASK_WAIT ? eng_task_event_marker(task) : NULL;
+  return marker != NULL && task->u.mark.object != NULL && marker->capture_id != graph->id; /* without: a callback's */
+}
+
+static int32_t refuse_stray_(struct eng_graph *graph, const char *function) {
+  if (!graph->built) graph->state = ENG_GRAPH_INVALID;
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_CAPTURE_DEPENDENCY, function, "event", "an event recorded in the same capture",
+                    "begin and end captures while no other thread waits for their events",
+                    "an event recorded outside of the capture");
+}
+
 int32_t eng_graph_add(struct eng_stream *stream, const struct eng_task *task, const char *function) {
   struct eng_graph *graph = stream->graph;
+  struct eng_marker *marker = eng_task_event_marker(task);
   int32_t status = ACLPY_ACL_SUCCESS;
   pthread_mutex_lock(&graph->lock);
   if (graph->state != ENG_GRAPH_CAPTURING) {
     status = refuse_invalid_(function);
+  } else if (is_stray_(graph, task)) {
+    status = refuse_stray_(graph, function);
   } else if (!room_(graph, 1)) {
     status = eng_fail_memory(function, "a captured task");
   } else {
+    if (task->kind == ENG_TASK_RECORD && marker != NULL) marker->capture_id = graph->id;
     append_(graph, task, stream->branch);
   }
   pthread_mutex_unlock(&graph->lock);

@@ -88,6 +88,7 @@ static void in_child_(void) {
   eng_bytes_after_fork();
   eng_peer_after_fork();
   eng_foreign_after_fork();
+  eng_environment_after_fork();
 }
 
 __attribute__((constructor)) static void start_(void) {

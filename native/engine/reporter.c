@@ -350,7 +350,10 @@ static struct eng_reporter *enter_(void) {
   return reporter;
 }
 
-static void leave_(struct eng_reporter *reporter) {
+/* Also where a callback is left by an exception (-fexceptions). */
+static void leave_(struct eng_reporter **inside) {
+  struct eng_reporter *reporter = *inside;
+  if (reporter == NULL) return;
   pthread_mutex_lock(&lock_);
   reporter->inside--;
   tidy_(reporter);
@@ -364,13 +367,12 @@ int32_t aclpy_process_report(int32_t timeout_ms) {
     return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, function, "timeout", "-1 (for ever) or more than 0 ms", "",
                       "%" PRId32, timeout_ms);
   }
-  struct eng_reporter *reporter = enter_();
+  __attribute__((cleanup(leave_))) struct eng_reporter *reporter = enter_();
   if (reporter == NULL) return refuse_thread_(function);
   int64_t deadline_ns = timeout_ms < 0 ? ENG_NEVER : eng_clock_ns() + (int64_t)timeout_ms * 1000000;
   enum eng_wait_end end =
       eng_lot_wait(&(struct eng_wait){.key = reporter, .look = look_, .arg = reporter, .deadline_ns = deadline_ns});
   bool ran = end == ENG_WAIT_DONE && run_arrived_(reporter);
-  leave_(reporter);
   if (ran) return ACLPY_ACL_SUCCESS;
   if (end == ENG_WAIT_STOPPED) return eng_fail_stopped(function);
   if (end == ENG_WAIT_DONE) return refuse_thread_(function);

@@ -44,6 +44,8 @@ void eng_schedule_ring(void);
 /* The stream goes: its queue is nobody's, or, with tasks left, the schedule ends the stream when they have run: true.
  */
 bool eng_schedule_forget(struct eng_stream *stream);
+/* The stream is empty; the thread that ran its last task has put it down, too. */
+void eng_schedule_settle(struct eng_stream *stream);
 void eng_schedule_shutdown(void);
 /* Tasks in lanes whose streams have no worker. */
 int64_t eng_schedule_pending(void);

@@ -159,6 +159,16 @@ bool eng_schedule_forget(struct eng_stream *stream) {
   return left;
 }
 
+void eng_schedule_settle(struct eng_stream *stream) {
+  pthread_mutex_lock(&eng_schedule_lock);
+  while (stream->lane != NULL && stream->lane->busy) {
+    pthread_mutex_unlock(&eng_schedule_lock);
+    sched_yield();
+    pthread_mutex_lock(&eng_schedule_lock);
+  }
+  pthread_mutex_unlock(&eng_schedule_lock);
+}
+
 /* A released stream has run its last task. */
 void eng_lane_end(struct eng_lane *lane) {
   struct eng_stream *stream = lane->stream;

@@ -107,7 +107,14 @@ void eng_stream_dispose(void *object) {
   free(stream);
 }
 
-/* Refuses further tasks; an idle worker learns that it can end. True when there is a worker. */
+/* What was being made with the stream. */
+static void abandon_(struct eng_stream *stream) {
+  if (atomic_load(&stream->gate) & (ENG_GATE_CAPTURE | ENG_GATE_MODEL)) eng_capture_abandon(stream);
+  if (atomic_load(&stream->gate) & ENG_GATE_UPDATE) eng_update_abandon(stream);
+}
+
+/* Refuses further tasks; an idle worker learns that it can end. True when there is a worker. The caller has a reference
+ * of its own. */
 static bool close_(struct eng_stream *stream, bool released) {
   pthread_mutex_lock(&stream->lock);
   eng_door_shut(stream);
@@ -118,14 +125,9 @@ static bool close_(struct eng_stream *stream, bool released) {
   bool wake = stream->worker_sleeping;
   stream->worker_sleeping = false;
   pthread_mutex_unlock(&stream->lock);
+  abandon_(stream); /* what another thread has begun since the first time: from here on nothing can be */
   if (wake) eng_unpark(&stream->parker);
   return started;
-}
-
-/* What was being made with the stream. */
-static void abandon_(struct eng_stream *stream) {
-  if (atomic_load(&stream->gate) & (ENG_GATE_CAPTURE | ENG_GATE_MODEL)) eng_capture_abandon(stream);
-  if (atomic_load(&stream->gate) & ENG_GATE_UPDATE) eng_update_abandon(stream);
 }
 
 static void finish_unattended_(struct eng_stream *stream) {
@@ -152,6 +154,7 @@ void eng_stream_finish_waiting(struct eng_stream *stream) {
     finish_unattended_(stream);
     return;
   }
+  eng_schedule_settle(stream); /* else its thread would end the stream as well */
   (void)eng_schedule_forget(stream);
   eng_worker_join(stream);
   eng_context_remove_stream(stream);

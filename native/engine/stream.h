@@ -161,7 +161,9 @@ static inline bool eng_stream_interrupted(struct eng_stream *stream) {
 /* ---- submitting: the one door for every task ---- */
 
 /* Queues a copy of the task, or, when `run_now` is given and the stream is completely empty, sets *run_now: the caller
- * then runs the task itself and leaves by eng_door_leave. On failure the task stays the caller's. */
+ * then runs the task itself and leaves by eng_door_leave. On failure the task stays the caller's, and with
+ * ENG_SUBMIT_NOTHING, too: the task waits for a record of a capture that is over, which never runs. */
+enum { ENG_SUBMIT_NOTHING = -1 };
 int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task, const char *function, bool *run_now);
 /* Several tasks, with nothing of another thread in between; all of them or none. At most ENG_SUBMIT_MOST. */
 enum { ENG_SUBMIT_MOST = 128 };

@@ -76,6 +76,7 @@ static int32_t destroy_(aclpy_handle ctx, aclpy_handle stream, enum end_ how, co
     if (eng_handle_close(ENG_STREAM, stream, false) == NULL) {
       status = eng_stream_refuse_dead(stream, function);
     } else if (how == FORCE) {
+      if (!eng_stream_empty(found)) eng_stream_tell_abort(found); /* to who waits for it */
       eng_stream_discard_queued(found);
       eng_reporter_leave(found);
       eng_stream_finish_later(found);

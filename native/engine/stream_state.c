@@ -80,7 +80,7 @@ void eng_stream_discard_queued(struct eng_stream *stream) {
 }
 
 static int32_t fail_aborted_(const struct eng_stream *stream) {
-  return aclpy_fail(ACLPY_ACL_ERROR_RT_STREAM_ABORT, "aclrtStreamAbort", "stream", "",
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_STREAM_ABORT, "aclrtStreamAbort or aclrtDestroyStreamForce", "stream", "",
                     "queue the discarded work again where it is still wanted",
                     "stream 0x%" PRIx64 ", which was aborted", stream->handle);
 }
@@ -95,7 +95,7 @@ int32_t eng_stream_report_abort(struct eng_stream *stream) {
   return fail_aborted_(stream);
 }
 
-static void keep_abort_(struct eng_stream *stream) {
+void eng_stream_tell_abort(struct eng_stream *stream) {
   (void)fail_aborted_(stream);
   struct eng_failure *failure = eng_failure_new(ACLPY_ACL_ERROR_RT_STREAM_ABORT, 0, NULL);
   aclpy_error_clear();
@@ -106,6 +106,7 @@ static void keep_abort_(struct eng_stream *stream) {
   atomic_store(&stream->failed, true);
   pthread_mutex_unlock(&stream->lock);
   eng_failure_drop(old);
+  atomic_fetch_add(&stream->aborts, 1);
 }
 
 int32_t aclpy_stream_abort(aclpy_handle ctx, aclpy_handle handle) {
@@ -115,8 +116,7 @@ int32_t aclpy_stream_abort(aclpy_handle ctx, aclpy_handle handle) {
   if (stream == NULL) return status;
   status = eng_stream_check_captured(stream, function);
   if (status == ACLPY_ACL_SUCCESS) {
-    keep_abort_(stream);
-    atomic_fetch_add(&stream->aborts, 1);
+    eng_stream_tell_abort(stream);
     eng_stream_discard_queued(stream);
   }
   eng_release(&stream->head);

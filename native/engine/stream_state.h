@@ -19,6 +19,8 @@ int32_t eng_stream_synchronize_gated(struct eng_stream *stream, const char *func
 int32_t eng_stream_refuse_timeout(const struct eng_stream *stream, const char *function);
 /* Its failure, or one that says that it was aborted. */
 int32_t eng_stream_report_abort(struct eng_stream *stream);
+/* Whoever waits for the stream, or synchronises it next, is told that work was discarded (107023). */
+void eng_stream_tell_abort(struct eng_stream *stream);
 
 /* Stops every stream of the context, for good. */
 void eng_context_stop(struct eng_context *context, struct eng_failure *failure);

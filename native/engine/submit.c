@@ -7,6 +7,7 @@
 #include "failure.h"
 #include "foreign.h"
 #include "graph.h"
+#include "marker.h"
 #include "settings.h"
 #include "stream.h"
 #include "stream_state.h"
@@ -102,6 +103,11 @@ static int32_t put_foreign_(struct eng_stream *stream, const struct eng_task *ta
   return status;
 }
 
+static bool waits_for_a_capture_(const struct eng_task *task) {
+  const struct eng_marker *marker = task->kind == ENG_TASK_WAIT ? eng_task_event_marker(task) : NULL;
+  return marker != NULL && marker->capture_id != 0;
+}
+
 int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task, const char *function, bool *run_now) {
   int32_t status = ACLPY_ACL_SUCCESS;
   bool wake = false, queued = false;
@@ -119,6 +125,8 @@ int32_t eng_stream_submit(struct eng_stream *stream, const struct eng_task *task
     status = eng_fail_stopped(function);
   } else if (atomic_load_explicit(&stream->gate, memory_order_relaxed) != 0) {
     status = take_elsewhere_(stream, task, function); /* captured tasks are seen when they are replayed */
+  } else if (waits_for_a_capture_(task)) {
+    status = ENG_SUBMIT_NOTHING;
   } else if (run_now != NULL && may_run_inline_(stream, bench)) {
     *run_now = true;
     eng_door_reopen(stream);

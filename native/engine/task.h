@@ -152,5 +152,10 @@ void eng_task_discard(struct eng_task *task, int32_t status);
 bool eng_task_lendable(const struct eng_task *task);
 /* "aclnnSoftmax", or the label of a foreign task. */
 const char *eng_task_name(const struct eng_task *task);
+/* The marker that a RECORD or WAIT of an event has; NULL for other tasks, and for an event outside of its graph. */
+static inline struct eng_marker *eng_task_event_marker(const struct eng_task *task) {
+  bool marks = task->kind != ENG_TASK_RUN && task->work == ENG_MARK_EVENT && !task->u.mark.external;
+  return marks ? task->u.mark.marker : NULL;
+}
 
 #endif

@@ -232,6 +232,34 @@ static void a_thread_that_ends_calls_nothing(void) {
   CHECK_EQUAL(latch_count(&seen.begun), 0);
 }
 
+static int32_t end_thread(void *arg) {
+  (void)arg;
+  pthread_exit(NULL);
+}
+
+static void *subscribe_and_leave(void *arg) {
+  struct brief *brief = arg;
+  CHECK_EQUAL(aclpy_set_device(0), 0);
+  brief->stream = new_stream();
+  CHECK_EQUAL(aclpy_subscribe_report(0, aclpy_thread_id(), brief->stream), 0);
+  CHECK_EQUAL(aclpy_launch_callback(0, brief->stream, end_thread, NULL, NULL, 0, BLOCK), 0);
+  CHECK_EQUAL(aclpy_reset_device(0), 0); /* as above */
+  (void)aclpy_process_report(-1);
+  CHECK(false);
+  return NULL;
+}
+
+/* So is one that an exception leaves: both unwind the stack. */
+static void a_callback_that_is_left_is_over(void) {
+  struct brief brief = {0};
+  int64_t streams = aclpy_live_count("stream");
+  join_thread(start_thread(subscribe_and_leave, &brief));
+  CHECK_EQUAL(aclpy_stream_synchronize(0, brief.stream), 507000);
+  CHECK_EQUAL(aclpy_live_count("callback"), 0);
+  destroy_stream(brief.stream);
+  CHECK_EQUAL(aclpy_live_count("stream"), streams);
+}
+
 /* Until the threads of ended streams have let go of them. */
 static void wait_for_streams(int64_t left) {
   while (aclpy_live_count("stream") != left) sched_yield();
@@ -275,6 +303,7 @@ int main(void) {
   RUN(unsubscribing_fails_what_is_pending);
   RUN(captured_callbacks_run_at_each_replay);
   RUN(a_thread_that_ends_calls_nothing);
+  RUN(a_callback_that_is_left_is_over);
   RUN(ending_by_force_drops_callbacks);
   resetting_drops_callbacks_of_its_own_thread(false);
   resetting_drops_callbacks_of_its_own_thread(true);

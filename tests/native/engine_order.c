@@ -172,6 +172,21 @@ static void *synchronize_it(void *arg) {
   return NULL;
 }
 
+static void force_is_told_to_who_waits(void) {
+  struct waiter waiter = {.stream = new_stream(), .begun = LATCH};
+  struct park park = PARK;
+  struct latch dropped = LATCH;
+  park_stream(waiter.stream, &park);
+  submit_mark(waiter.stream, &dropped);
+  pthread_t thread = start_thread(synchronize_it, &waiter);
+  latch_wait(&waiter.begun, 1);
+  CHECK_EQUAL(aclpy_stream_destroy_force(0, waiter.stream), 0);
+  latch_add(&park.go);
+  join_thread(thread);
+  CHECK(waiter.status == 107023 || waiter.status == 107017); /* the second: it came too late to wait */
+  CHECK_EQUAL(latch_count(&dropped), 0);
+}
+
 static void aborting(void) {
   aclpy_handle event = new_event(ACLPY_EVENT_WITH_FLAG, SYNC);
   struct waiter waiter = {.stream = new_stream(), .begun = LATCH};
@@ -477,6 +492,7 @@ int main(void) {
   RUN(special_streams);
   RUN(limits);
   RUN(force_drops_what_has_not_begun);
+  RUN(force_is_told_to_who_waits);
   RUN(aborting);
   RUN(stopping_on_failure);
   RUN(listeners);

@@ -7,7 +7,7 @@
 SANITIZE_OUT := build/sanitize
 SANITIZE_PYTHON := $(or $(wildcard $(PY)),python3)
 SANITIZE_FLAGS := -std=c11 -D_GNU_SOURCE -O1 -g1 -fPIC -fno-omit-frame-pointer -Wall -Wextra -Werror \
-  -ffp-contract=off -fno-math-errno -pthread -Inative/engine -Inative/kernels -Inative/include -Inative/capi -Inative/include/toolkit
+  -ffp-contract=off -fno-math-errno -fexceptions -pthread -Inative/engine -Inative/kernels -Inative/include -Inative/capi -Inative/include/toolkit
 SANITIZE_plain := -O2
 SANITIZE_address := -fsanitize=address,undefined -fno-sanitize-recover=all
 SANITIZE_thread := -fsanitize=thread

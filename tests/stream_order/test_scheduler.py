@@ -273,6 +273,33 @@ def test_the_environment_schedules_a_whole_process():
     assert run_program(replay).stdout == seeded.stdout
 
 
+FORKING = """
+    import os
+    import aclnn_py as acl
+    acl.aclInit(None)
+    child = os.fork()
+    if child == 0:
+        acl.aclrtSetDevice(0)
+        stream = acl.aclrtCreateStream()
+        acl.aclrtWaitAndResetNotify(acl.aclrtCreateNotify(0), stream, 0)
+        try:
+            acl.aclrtSynchronizeStream(stream)
+        except acl.AclError as error:
+            print(error.status, flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+def test_a_forked_child_has_the_schedule_of_the_environment():
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(FORKING)],
+        env=dict(os.environ, ACLNN_PY_SCHEDULE="eager"),
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stdout == "507046\n", done.stderr
+
+
 def test_an_interrupt_in_a_host_function_is_one(device):
     """A schedule runs tasks on the thread that waits: Ctrl-C there is no failure of the task."""
 
