@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Final
 from aclnn_py.dialects.onednn.enums import data_type
 from aclnn_py.dialects.onednn_graph.enums import kind
 from aclnn_py.dialects.onednn_graph.schemas import BINARY, UNARY
+from aclnn_py.dialects.onednn_graph.shapes import foresee
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from aclnn_py.dialects.onednn_graph.logical_tensors import logical_tensor
     from aclnn_py.dialects.onednn_graph.ops import op
 
@@ -38,6 +41,7 @@ class _Cutter:
 
     def __init__(self, ops: list[op]) -> None:
         self.ops = ops
+        self.dims = foresee(ops)
         self.groups = {one.id: [one] for one in ops}
         self.producers = {tensor.id: one for one in ops for tensor in one.outputs}
         self.consumers: dict[int, list[op]] = {}
@@ -48,8 +52,7 @@ class _Cutter:
     def grow(self, softmax: op) -> None:
         """Take in what follows, as far as the chain goes."""
         group, end, fused = self.groups[softmax.id], softmax.outputs[0], 0
-        # All results of a chain have the shape of what goes in, whether or not they say so.
-        known = next((one for one in (end, softmax.inputs[0]) if one.is_shape_known), end)
+        known = self.dims.get(end.id)
         while len(self.consumers.get(end.id, [])) == 1:
             (after,) = self.consumers[end.id]
             if after.op_kind in (*UNARY, *BINARY):
@@ -66,16 +69,30 @@ class _Cutter:
             group.append(after)
             self.groups[after.id] = group
             end = after.outputs[0]
-            known = end if end.is_shape_known else known
+            # All results of a chain have one shape, also that of an operand not known yet.
+            known = self.dims.get(end.id, known)
             if after.op_kind is kind.Quantize:
                 return
 
-    def _fits(self, after: op, end: logical_tensor, group: list[op], known: logical_tensor) -> bool:
+    def _fits(
+        self, after: op, end: logical_tensor, group: list[op], known: tuple[int, ...] | None
+    ) -> bool:
         kept = end.dtype is data_type.f32 and after.outputs[0].dtype is data_type.f32
         if after.op_kind in UNARY or not kept:
             return kept
         other = operand_of(after, end.id)
-        return other is not None and not _enlarges(known, other) and not self._waits(other, group)
+        return (
+            other is not None
+            and not self._enlarges(after, known, other)
+            and not self._waits(other, group)
+        )
+
+    def _enlarges(self, after: op, known: tuple[int, ...] | None, other: logical_tensor) -> bool:
+        """Whether broadcasting is known to make the result larger than the value."""
+        if known is None:
+            return False
+        operand, result = self.dims.get(other.id), self.dims.get(after.outputs[0].id, known)
+        return result != known or (operand is not None and not _spreads(operand, known))
 
     def _waits(self, tensor: logical_tensor, group: list[op]) -> bool:
         """Whether a tensor can only be there after `group` has run."""
@@ -94,22 +111,32 @@ class _Cutter:
     def ordered(self) -> list[tuple[op, ...]]:
         """Groups after those whose results they read."""
         found: list[tuple[op, ...]] = []
-        done: set[int] = set()
-
-        def place(group: list[op]) -> None:
-            if group[0].id in done:
-                return
-            done.update(one.id for one in group)
-            for one in group:
-                for tensor in one.inputs:
-                    producer = self.producers.get(tensor.id)
-                    if producer is not None:
-                        place(self.groups[producer.id])
-            found.append(tuple(group))
-
+        seen: set[int] = set()
         for one in self.ops:
-            place(self.groups[one.id])
+            first = self.groups[one.id]
+            if first[0].id in seen:
+                continue
+            seen.add(first[0].id)
+            # A list, not recursion: graphs may be deeper than Python's stack.
+            waiting = [(first, self._sources(first))]
+            while waiting:
+                group, sources = waiting[-1]
+                source = next((made for made in sources if made[0].id not in seen), None)
+                if source is None:
+                    found.append(tuple(group))
+                    waiting.pop()
+                else:
+                    seen.add(source[0].id)
+                    waiting.append((source, self._sources(source)))
         return found
+
+    def _sources(self, group: list[op]) -> Iterator[list[op]]:
+        """Groups whose results a group reads, itself among them."""
+        for one in group:
+            for tensor in one.inputs:
+                producer = self.producers.get(tensor.id)
+                if producer is not None:
+                    yield self.groups[producer.id]
 
 
 def cut(ops: list[op], *, fuse: bool) -> list[tuple[op, ...]]:
@@ -121,7 +148,9 @@ def cut(ops: list[op], *, fuse: bool) -> list[tuple[op, ...]]:
         Each after those whose results it reads.
     fuse : bool
         Whether SoftMax takes its chain in: up to 20 unary and binary operators on its f32 result,
-        a TypeCast to bf16 or f16, a Quantize. A value that something else reads ends the chain.
+        a TypeCast to bf16 or f16, a Quantize. A value that something else reads ends the chain,
+        and so does an operand that is known to make the result larger: from what tensors state,
+        and what follows from that.
     """
     cutter = _Cutter(ops)
     if fuse:
@@ -136,11 +165,9 @@ def _is_wide(group: list[op], end: logical_tensor) -> bool:
     return end.dtype is data_type.f32 or group[-1].op_kind is kind.TypeCast
 
 
-def _enlarges(value: logical_tensor, other: logical_tensor) -> bool:
-    """Whether broadcasting is known to make the result larger than the value."""
-    if not value.is_shape_known or not other.is_shape_known:
+def _spreads(operand: tuple[int, ...], dims: tuple[int, ...]) -> bool:
+    """Whether an operand is broadcast to `dims`, and no further."""
+    if len(operand) > len(dims):
         return False
-    if other.ndims > value.ndims:
-        return True
-    tail = value.dims[value.ndims - other.ndims :]
-    return any(size not in (1, full) for size, full in zip(other.dims, tail, strict=True))
+    tail = dims[len(dims) - len(operand) :]
+    return all(size in (1, full) for size, full in zip(operand, tail, strict=True))

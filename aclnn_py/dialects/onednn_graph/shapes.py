@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes inside a partition, from those of its inputs."""
+"""Shapes of results, from those of inputs: of a partition, and before it is cut of a graph."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
-from aclnn_py.dialects.onednn.statuses import refuse, status
+from aclnn_py.dialects.onednn.statuses import OneDnnError, refuse, status
 from aclnn_py.dialects.onednn_graph.enums import DNNL_GRAPH_UNKNOWN_DIM, attr, kind
-from aclnn_py.dialects.onednn_graph.schemas import BACKWARD, BINARY
+from aclnn_py.dialects.onednn_graph.schemas import BACKWARD, BINARY, SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from aclnn_py.dialects.onednn_graph.logical_tensors import logical_tensor
     from aclnn_py.dialects.onednn_graph.ops import op
 
-__all__ = ["axis_of", "check_compatible", "infer"]
+__all__ = ["axis_of", "check_compatible", "foresee", "infer"]
 
 _NAME = "partition.compile"
 
@@ -72,15 +73,39 @@ def infer(ops: tuple[op, ...], known: Mapping[int, tuple[int, ...]]) -> dict[int
             _invalid_shape("dst", str(inputs[1]), f"{inputs[0]}, the dimensions of diff_dst")
         if one.op_kind is kind.Quantize:
             _check_channels(one, inputs[0])
-        result = _broadcast(one, *inputs) if one.op_kind in BINARY else inputs[0]
-        results = [result]
-        if len(one.outputs) > 1:  # SoftMax's statistics
-            axis = axis_of(one, len(result))
-            results.append((*result[:axis], 1, *result[axis + 1 :]))
-        for tensor, sizes in zip(one.outputs, results, strict=True):
+        for tensor, sizes in zip(one.outputs, _results(one, inputs), strict=True):
             check_compatible(tensor, sizes, f"an output of {one!r}")
             dims[tensor.id] = sizes
     return dims
+
+
+def foresee(ops: Sequence[op]) -> dict[int, tuple[int, ...]]:
+    """Dimensions by id, of the tensors of a graph that state theirs or whose follow from these.
+
+    Shapes that contradict each other are left to ``compile``, which says what is wrong.
+    """
+    dims = {
+        tensor.id: tensor.dims
+        for one in ops
+        for tensor in (*one.inputs, *one.outputs)
+        if tensor.is_shape_known
+    }
+    for one in ops:
+        inputs = [dims[tensor.id] for tensor in one.inputs if tensor.id in dims]
+        if one.op_kind not in SCHEMAS or not one.outputs or len(inputs) < len(one.inputs):
+            continue
+        with suppress(OneDnnError):
+            for tensor, sizes in zip(one.outputs, _results(one, inputs), strict=True):
+                dims.setdefault(tensor.id, sizes)
+    return dims
+
+
+def _results(one: op, inputs: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    result = _broadcast(one, *inputs) if one.op_kind in BINARY else inputs[0]
+    if len(one.outputs) == 1:
+        return [result]
+    axis = axis_of(one, len(result))  # of SoftMax's statistics
+    return [result, (*result[:axis], 1, *result[axis + 1 :])]
 
 
 def _broadcast(one: op, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
