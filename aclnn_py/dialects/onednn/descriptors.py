@@ -251,7 +251,8 @@ def _check_dims(dims: tuple[int, ...]) -> None:
 
 
 def _check_strides(dims: tuple[int, ...], strides: tuple[int, ...]) -> None:
-    fine = len(strides) == len(dims)
+    negative = [step for step in strides if step < 0 and step != DNNL_RUNTIME_DIM_VAL]
+    fine = len(strides) == len(dims) and not negative
     if fine and 0 not in dims and DNNL_RUNTIME_DIM_VAL not in (*dims, *strides):
         reach = 1
         for step, size in sorted(zip(strides, dims, strict=True)):
@@ -263,7 +264,7 @@ def _check_strides(dims: tuple[int, ...], strides: tuple[int, ...]) -> None:
             status.invalid_arguments,
             _NAME,
             "strides",
-            "do not fit the dimensions",
+            "include a negative one" if negative else "do not fit the dimensions",
             got=f"strides {strides} for dims {dims}",
             expected="one for each dimension; 0, or at least the extent of the faster dimensions",
             fix=f"for a row-major tensor pass the tag {natural_tag(len(dims))!r}",
