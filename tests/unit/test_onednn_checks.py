@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 
+import numpy as np
 import pytest
 
 from aclnn_py.dialects import onednn as dnnl
@@ -110,12 +111,20 @@ def test_the_first_failure_wins(bench, make, first, second):
         make(bench.engine, **both[0])
 
 
-@pytest.mark.parametrize("axis", [-1, -2, 2, 12, None, 1.0, "0"])
+@pytest.mark.parametrize("axis", [-1, -2, 2, 12, None, 1.0, "0", True, np.True_])
 @pytest.mark.parametrize("make", [forward, backward])
 def test_axes_do_not_count_from_the_back(bench, make, axis):
     """Section 1.1, check 4."""
     with refused("invalid_arguments", "axis"):
         make(bench.engine, axis=axis)
+
+
+@pytest.mark.parametrize("axis", [None, 1.0, "0", False], ids=repr)
+def test_an_axis_that_is_no_integer(bench, axis):
+    with refused("invalid_arguments", "axis") as caught:
+        forward(bench.engine, axis=axis)
+    assert "is no integer" in str(caught.value)
+    assert f"{type(axis).__name__} {axis!r}" in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", [0, 128, 192, 193, 64.0, dnnl.algorithm.undef, None, True])

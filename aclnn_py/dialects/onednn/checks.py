@@ -76,9 +76,12 @@ def softmax_algorithm(function: str, kind: object) -> algorithm | internal_algor
 def check_axis(function: str, axis: object, dst: memory_desc) -> int:
     """Step 4: 0 <= axis < rank of dst; axes never count from the back here."""
     try:
-        number = operator.index(axis)  # type: ignore[arg-type]  # asking is the test
+        number = None if isinstance(axis, bool) else operator.index(axis)  # type: ignore[arg-type]  # asking is the test
     except TypeError:
-        number = -1
+        number = None
+    if number is None:
+        got = f"{type(axis).__name__} {axis!r}"
+        _invalid(function, "axis", "is no integer", got, f"an int, 0 <= axis < {dst.ndims}")
     if not 0 <= number < dst.ndims:
         _invalid(
             function,
