@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import operator
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aclnn_native import lib
 from aclnn_runtime import AclError
 
-__all__ = ["OnnxError", "OrtError", "OrtStatus", "no_array", "refusal_text", "whole_number"]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["OnnxError", "OrtError", "OrtStatus", "no_tensor", "refusal_text", "whole_number"]
 
 
 class OrtStatus(IntEnum):
@@ -65,8 +70,16 @@ def refusal_text(first: str, got: str, expected: str, fix: str, label: str) -> s
     return f"{first}\n  got:      {got}\n  expected: {expected}\n  fix:      {fix}      [{label}]"
 
 
-def no_array(op_type: str, argument: str, value: object, label: str) -> tuple[str, str]:
-    """Text and hint for what a one-call form is given instead of an array of numbers."""
+def no_tensor(
+    op_type: str, argument: str, value: ArrayLike, error: AclError, label: str
+) -> tuple[str, str]:
+    """Text and hint for what a one-call form cannot make a tensor of, after `error` said so."""
+    rank = 0 if error.argument == "array" else np.ndim(value)
+    if rank > lib.ACLPY_MAX_RANK:
+        fix = "merge dimensions that are not reduced"
+        head = f"{op_type}: argument '{argument}' has too many dimensions"
+        limit = f"at most {lib.ACLPY_MAX_RANK} dimensions"
+        return refusal_text(head, f"{rank} dimensions", limit, fix, label), fix
     fix = f"pass {argument} as a NumPy array, or what becomes one"
     head = f"{op_type}: argument '{argument}' is no array of numbers"
     got = f"{type(value).__name__} {value!r}"[:120]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from aclnn_py.core.device import Device
 from aclnn_py.core.tensor import Tensor
-from aclnn_py.dialects.onnx_errors import OnnxError, no_array, refusal_text, whole_number
+from aclnn_py.dialects.onnx_errors import OnnxError, no_tensor, refusal_text, whole_number
 from aclnn_py.twophase import Executor, dialect_operators, explain, operator
 from aclnn_runtime import AclnnError
 
@@ -284,7 +284,7 @@ def run(
         try:
             x = device.tensor(input)
         except AclnnError as error:
-            text, fix = no_array(op_type, "input", input, "ValidationError")
+            text, fix = no_tensor(op_type, "input", input, error, "ValidationError")
             raise OnnxError(text, operator=op_type, argument="input", hint=fix) from error
         y = device.empty(x.shape, x.dtype)
         size, executor = row.get_workspace_size(x, y, axis)

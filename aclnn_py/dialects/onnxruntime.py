@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from aclnn_py.core.device import Device
-from aclnn_py.dialects.onnx_errors import OrtError, OrtStatus, no_array, refusal_text
+from aclnn_py.dialects.onnx_errors import OrtError, OrtStatus, no_tensor, refusal_text
 from aclnn_py.dialects.onnxruntime_calls import functions
 from aclnn_py.dialects.onnxruntime_grad import CPU, PROVIDERS, GradOperator
 from aclnn_runtime import AclnnError
@@ -122,7 +122,7 @@ def _tensor(device: Device, op_type: str, argument: str, array: ArrayLike) -> Te
         return device.tensor(array)
     except AclnnError as error:
         status = OrtStatus.ORT_INVALID_ARGUMENT
-        text, fix = no_array(op_type, argument, array, f"{status.name} {int(status)}")
+        text, fix = no_tensor(op_type, argument, array, error, f"{status.name} {int(status)}")
         raise OrtError(
             text, status=status, operator=op_type, argument=argument, hint=fix
         ) from error

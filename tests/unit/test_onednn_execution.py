@@ -180,12 +180,20 @@ def test_empty_workspace_and_scratchpad_may_be_passed(bench):
     np.testing.assert_allclose(args[DST].numpy(), oracle.value(x, 1, log=False), rtol=2e-6)
 
 
-@pytest.mark.parametrize("args", [{}, None, [], 5])
-def test_no_arguments(bench, args):
+@pytest.mark.parametrize(
+    ("args", "text"),
+    [
+        ({}, "is empty"), (None, "is no mapping"), ([], "is no mapping"), ([1], "is no mapping"),
+        (5, "is no mapping"),
+    ],
+)  # fmt: skip
+def test_no_arguments(bench, args, text):
     """Section 1.8: executing with an empty argument map throws."""
     desc = md(SHAPE)
-    with refused("invalid_arguments", "args"):
+    with refused("invalid_arguments", "args") as caught:
         dnnl.softmax_forward(bench.forward_pd(desc, desc, 1)).execute(bench.stream, args)
+    assert f"'args' {text}" in str(caught.value)
+    assert f"{type(args).__name__} {args!r}" in str(caught.value)
 
 
 def test_no_stream(bench):

@@ -73,6 +73,22 @@ def test_bad_logical_tensors(argument, change):
         dnnl.logical_tensor(**call)
 
 
+@pytest.mark.parametrize(
+    ("dims", "text"),
+    [
+        (None, "dims with a known rank, or a layout_type"),
+        ((), "a layout_type: a scalar has no strides"),
+        (3, "3 strides"),
+        ((2,), "1 stride "),
+    ],
+    ids=str,
+)
+def test_strides_that_do_not_fit_say_why(dims, text):
+    with refused("invalid_arguments", "layout") as caught:
+        lt(0, "f32", dims, (2, 1))
+    assert text in str(caught.value)
+
+
 def test_a_rank_as_a_numpy_integer():
     assert lt(0, "f32", np.int64(3)).ndims == 3
 

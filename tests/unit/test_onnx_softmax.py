@@ -126,6 +126,14 @@ def test_what_is_no_array_of_numbers(value):
     refused("ValidationError", "input", "Softmax", value)
 
 
+@pytest.mark.parametrize("rank", [26, 33, 64])
+def test_more_dimensions_than_a_tensor_has(rank):
+    text = refused("ValidationError", "input", "Softmax", np.zeros((1,) * rank, np.float32))
+    assert "has too many dimensions" in text
+    assert f"{rank} dimensions" in text
+    assert "at most 25" in text
+
+
 @pytest.mark.parametrize("version", [11, 13])
 @pytest.mark.parametrize("op_type", BOTH)
 def test_section_4_rank_0_is_rejected_since_11(op_type, version):

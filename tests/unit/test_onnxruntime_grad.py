@@ -169,6 +169,15 @@ def test_what_is_no_array_of_numbers(value):
     assert caught.value.status == OrtStatus.ORT_INVALID_ARGUMENT
 
 
+def test_more_dimensions_than_a_tensor_has():
+    one = np.ones((1,) * 26, np.float32)
+    with pytest.raises(
+        ort.OrtError, match=r"'dY' has too many(.|\n)*26 (.|\n)*at most 25"
+    ) as caught:
+        ort.run("SoftmaxGrad", one, one)
+    assert caught.value.status == OrtStatus.ORT_INVALID_ARGUMENT
+
+
 def test_explain_wants_descriptions():
     with pytest.raises(ort.OrtError, match="is no description of a tensor"):
         ort.OPERATORS["SoftmaxGrad"].explain(None, None, None)

@@ -52,7 +52,9 @@ def check_arguments(function: str, pd: softmax_primitive_desc, args: object) -> 
         invalid_arguments.
     """
     if not isinstance(args, Mapping) or not args:
-        _invalid(function, "args", "is empty", repr(args), "a mapping of DNNL_ARG_* to memory")
+        what = "is empty" if isinstance(args, Mapping) else "is no mapping"
+        got = f"{type(args).__name__} {args!r}"
+        _invalid(function, "args", what, got, "a mapping of DNNL_ARG_* to memory")
     known = {argument.index: argument for argument in pd.arguments}
     scratchpad = pd.scratchpad_desc()
     for index, given in args.items():

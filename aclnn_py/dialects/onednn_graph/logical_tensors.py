@@ -99,7 +99,7 @@ class logical_tensor:
         given = isinstance(layout, int)
         kind = member(_NAME, "layout", layout, layout_type_t) if given else layout_type_t.strided
         put(self, "layout", kind)
-        put(self, "strides", _strides(sizes, kind, None if given else layout))
+        put(self, "strides", _strides(ndims, sizes, kind, None if given else layout))
         put(self, "layout_id", layout_id)
         _check_opaque(self)
         _check_host_scalar(self)
@@ -252,7 +252,9 @@ def _dims(value: object) -> tuple[int, tuple[int, ...]]:
     return rank, sizes
 
 
-def _strides(dims: tuple[int, ...], kind: layout_type_t, given: object) -> tuple[int, ...]:
+def _strides(
+    ndims: int, dims: tuple[int, ...], kind: layout_type_t, given: object
+) -> tuple[int, ...]:
     if given is None:
         return dense_strides(dims) if kind is layout_type_t.strided else ()
     try:
@@ -262,11 +264,21 @@ def _strides(dims: tuple[int, ...], kind: layout_type_t, given: object) -> tuple
     steps = found or ()
     unknown = DNNL_GRAPH_UNKNOWN_DIM
     if found is None or len(steps) != len(dims) or any(s < 0 and s != unknown for s in steps):
-        expected = f"a layout_type, or {len(dims)} strides >= 0 [elements]"
-        _invalid("layout", "does not fit the dimensions", repr(given), expected)
+        sizes = "of an unknown rank" if ndims < 0 else "x".join(map(_size, dims)) or "()"
+        got = f"{given!r} for dims {sizes}"
+        _invalid("layout", "does not fit the dimensions", got, _layouts(ndims))
     if dims and unknown not in (*dims, *steps):
         memory_desc(dims, data_type_t.u8, steps)  # refuses strides that overlap
     return steps
+
+
+def _layouts(ndims: int) -> str:
+    """What a tensor of so many dimensions can have as its layout."""
+    if ndims < 0:
+        return "dims with a known rank, or a layout_type"
+    if not ndims:
+        return "a layout_type: a scalar has no strides"
+    return f"a layout_type, or {ndims} stride{'s' if ndims > 1 else ''} >= 0 [elements]"
 
 
 def _check_opaque(tensor: logical_tensor) -> None:
