@@ -304,6 +304,17 @@ def test_section_2_ends_of_the_chain(bench, src, cast, quantized):
 
 
 @pytest.mark.parametrize("dtype", ["s8", "u8"])
+def test_a_cast_before_a_quantize_rounds_nothing(bench, dtype):
+    """32.47 rounds to 32; the bf16 beside a third, which is larger, would give 32.53 and 33."""
+    x, scale = np.zeros((2, 3), np.float32), 1 / 97.4
+    chain = Chain(dims=x.shape).then("TypeCast", dtype="bf16")
+    (part,) = chain.then("Quantize", dtype=dtype, scales=[scale]).partitions()
+    (got,) = bench.answer(part, [x])
+    np.testing.assert_array_equal(got, np.full(x.shape, 32))
+    assert np.rint(float(NUMPY["bf16"].type(1 / 3)) / scale) == 33
+
+
+@pytest.mark.parametrize("dtype", ["s8", "u8"])
 @pytest.mark.parametrize("qtype", ["per_tensor", "per_channel"])
 @pytest.mark.parametrize("zero_points", [False, True])
 def test_quantize(bench, dtype, qtype, zero_points):
