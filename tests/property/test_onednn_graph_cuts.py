@@ -11,7 +11,16 @@ from hypothesis import given
 from support.onednn_graph import Bench, lt, op, partitions
 
 DIMS = ((1, 6), (4, 6), (6,), (4, 1), (2, 1, 6), (0, 6))
-KINDS = ("SoftMax", "SoftMax", "binary", "binary", "unary", "TypeCast", "SoftMaxBackward")
+KINDS = (
+    "SoftMax",
+    "SoftMax",
+    "LogSoftmax",
+    "binary",
+    "binary",
+    "unary",
+    "TypeCast",
+    "SoftMaxBackward",
+)
 UNARY = ("Abs", "Exp", "ReLU")
 BINARY = ("Add", "Multiply", "Maximum", "Subtract", "Divide")
 
