@@ -248,6 +248,22 @@ MUTANTS = (
         "avx512",
     ),
     Mutant(
+        "of sixteen powers of two one is a little too large",
+        "native/simd/powers.h",
+        "P(3, 0x3f91c3d3u)",
+        "P(3, 0x3f91c3f3u)",
+        NUMBERS,
+        "avx512",
+    ),
+    Mutant(
+        "of eight powers of two one is a little too large",
+        "native/simd/powers.h",
+        "P(1, 0x3f8b95c2u)",
+        "P(1, 0x3f8b95e2u)",
+        NUMBERS,
+        "avx2",
+    ),
+    Mutant(
         "of four vectors below the largest one is not looked at",
         "native/simd/avx2.h",
         "for (int k = 0; k < 4; ++k) w[k] = _mm256_or_ps(v[k], _mm256_set1_ps(-0.0f));",
