@@ -99,6 +99,7 @@ static int32_t check_mine_(const struct eng_graph *graph, const struct eng_strea
 /* ---- binding ---- */
 
 static int32_t check_unbound_(const struct eng_stream *stream, const char *function) {
+  if (stream->closing) return eng_stream_refuse_dead(stream->handle, function); /* by another thread, meanwhile */
   if ((atomic_load(&stream->gate) & ENG_GATE_PERSISTENT) == 0) {
     return refuse_relation_(function, "stream", "a persistent stream",
                             "create it by aclrtCreateStreamWithConfig with ACL_STREAM_PERSISTENT",

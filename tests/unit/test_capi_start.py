@@ -146,6 +146,19 @@ def test_inside_a_python_that_runs():
     assert done.stdout == "planned True\n"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc lists what is loaded")
+def test_the_library_stays_when_it_is_closed():
+    """Its threads may be at work."""
+    done = run_python(f"""
+        import _ctypes, ctypes
+        library = ctypes.CDLL({str(library_path())!r})
+        assert library.aclInit(None) == 0
+        _ctypes.dlclose(library._handle)
+        print({library_path().name!r} in open("/proc/self/maps").read())
+    """)
+    assert done.stdout == "True\n", done.stderr
+
+
 def test_the_toolkit_tells_its_version(toolkit):
     code = """
     import aclnn_py as acl
