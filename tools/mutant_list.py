@@ -264,6 +264,22 @@ MUTANTS = (
         "avx2",
     ),
     Mutant(
+        "of a double's powers of two one is a little too large",
+        "native/simd/powers.h",
+        "0x1.2387a6e756238p+0",
+        "0x1.2387a6e757238p+0",
+        NUMBERS,
+        "avx512",
+    ),
+    Mutant(
+        "a far exponent of eighths is taken as one of quarters",
+        "native/simd/avx2.h",
+        "_mm256_srli_epi32(_mm256_castps_si256(shifted), 3)",
+        "_mm256_srli_epi32(_mm256_castps_si256(shifted), 2)",
+        NUMBERS,
+        "avx2",
+    ),
+    Mutant(
         "of four vectors below the largest one is not looked at",
         "native/simd/avx2.h",
         "for (int k = 0; k < 4; ++k) w[k] = _mm256_or_ps(v[k], _mm256_set1_ps(-0.0f));",

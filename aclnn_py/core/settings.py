@@ -140,7 +140,7 @@ class Settings(BaseModel):
     def _taken_by_the_library(cls, value: str, info: ValidationInfo) -> str:
         alias = str(cls.model_fields[str(info.field_name)].alias)
         problem = ffi.string(lib.aclpy_environment_problem(alias.encode())).decode()
-        if problem:
+        if value and problem:
             raise ValueError(problem)
         return value
 

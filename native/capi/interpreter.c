@@ -45,6 +45,7 @@ static bool ask_(const char *python, char *const arguments[], char *answer, size
   size_t length = 0;
   pid_t child = 0;
   if (ok) {
+    (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0); /* PYTHONINSPECT reads */
     (void)posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
     (void)posix_spawn_file_actions_addclose(&actions, pipe_ends[0]);
     ok = posix_spawnp(&child, python, &actions, NULL, arguments, environ) == 0;

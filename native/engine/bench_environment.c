@@ -8,12 +8,14 @@
 
 #include "bench.h"
 #include "engine.h"
+#include "schedule.h"
 #include "text.h"
 
 enum { PROBLEM = 512 };
 
 struct variable_ {
   const char *name;
+  char *value; /* when the library was loaded */
   bool started;
   char problem[PROBLEM]; /* what was wrong with its value */
 };
@@ -21,9 +23,8 @@ struct variable_ {
 static struct variable_ schedule_ = {.name = "ACLNN_PY_SCHEDULE"}, trace_ = {.name = "ACLNN_PY_TRACE"};
 
 static void start_(struct variable_ *variable, int32_t (*start)(const char *value)) {
-  const char *value = getenv(variable->name);
-  if (value == NULL || *value == 0) return;
-  variable->started = start(value) == 0;
+  if (variable->value == NULL || variable->value[0] == 0) return;
+  variable->started = start(variable->value) == 0;
   if (variable->started) return;
   const aclpy_error *why = aclpy_error_last();
   (void)eng_text(variable->problem, PROBLEM, "expected %s, got %s", why->expected, why->got);
@@ -32,12 +33,17 @@ static void start_(struct variable_ *variable, int32_t (*start)(const char *valu
 }
 
 __attribute__((constructor)) static void begin_(void) {
+  struct variable_ *const all[] = {&schedule_, &trace_};
+  for (int i = 0; i < 2; i++) {
+    const char *value = getenv(all[i]->name);
+    all[i]->value = value == NULL ? NULL : strdup(value);
+  }
   start_(&schedule_, aclpy_schedule_start);
   start_(&trace_, aclpy_trace_start);
 }
 
 void eng_environment_after_fork(void) {
-  if (schedule_.started) start_(&schedule_, aclpy_schedule_start);
+  if (schedule_.started && eng_schedule_was_active()) start_(&schedule_, aclpy_schedule_start);
 }
 
 const char *aclpy_environment_problem(const char *variable) {
@@ -49,14 +55,13 @@ const char *aclpy_environment_problem(const char *variable) {
 __attribute__((destructor)) static void end_(void) {
   aclpy_schedule_info info;
   aclpy_schedule_facts(&info);
-  const char *asked = getenv(schedule_.name);
   size_t length = aclpy_schedule_replay(NULL, 0);
   char *text = schedule_.started && info.steps > 0 ? malloc(length + 1) : NULL;
   if (text != NULL) {
     (void)aclpy_schedule_replay(text, length + 1);
     fprintf(stderr, "aclnn_py: schedule %s\n", text);
     if (info.diverged != 0) {
-      fprintf(stderr, "aclnn_py: %.40s... does not fit this program from step %llu on\n", asked == NULL ? "" : asked,
+      fprintf(stderr, "aclnn_py: %.40s... does not fit this program from step %llu on\n", schedule_.value,
               (unsigned long long)info.diverged);
     }
     free(text);

@@ -76,8 +76,8 @@ static struct eng_graph *graph_of_(struct eng_stream *stream, uint32_t *branch) 
   return graph;
 }
 
-/* What came of making a stream a branch. Other threads may have ended the capture, begun one on the stream, or be
- * destroying it. */
+/* What came of making a stream a branch. Other threads may have ended the capture, taken the stream for it or for
+ * something else, or be destroying it. */
 enum attached_ { ATTACHED, OVER, TAKEN, GOING, NO_MEMORY };
 
 static bool is_going_on_(const struct eng_graph *graph) {
@@ -88,7 +88,7 @@ static enum attached_ attach_(struct eng_graph *graph, struct eng_stream *stream
   pthread_mutex_lock(&stream->lock);
   pthread_mutex_lock(&graph->lock);
   enum attached_ end = is_going_on_(graph) ? ATTACHED : OVER;
-  if (stream->graph != NULL) end = TAKEN;
+  if (stream->graph != NULL || stream->update != NULL) end = TAKEN;
   if (stream->closing) end = GOING;
   int32_t branch = end == ATTACHED ? eng_graph_branch(graph, stream) : 0;
   if (branch < 0) end = NO_MEMORY;
@@ -172,7 +172,8 @@ static int32_t check_begin_(struct eng_stream *stream, int32_t mode, const char 
 
 static int32_t refuse_taken_(const char *function) {
   return aclpy_fail(ACLPY_ACL_ERROR_RT_STREAM_CAPTURED, function, "stream", "a stream that is not being captured",
-                    "let one thread capture on a stream", "a stream on which another thread has begun a capture");
+                    "let one thread capture on a stream",
+                    "a stream that another thread has taken for a capture or an update");
 }
 
 static int32_t begin_(struct eng_stream *stream, int32_t mode, const char *function) {
@@ -366,7 +367,7 @@ static int32_t refuse_wait_(struct eng_graph *graph, int32_t status, const char 
                     "%s", got);
 }
 
-static int32_t join_(struct eng_stream *stream, struct eng_graph *recorded, const char *function) {
+static int32_t join_(struct eng_stream *stream, struct eng_graph *recorded, bool *again, const char *function) {
   if (recorded->built) {
     return refuse_wait_(recorded, ACLPY_ACL_ERROR_RT_STREAM_MODEL, function, "a stream bound to the event's model",
                         "another stream waiting for an event of a model that is being built");
@@ -384,9 +385,9 @@ static int32_t join_(struct eng_stream *stream, struct eng_graph *recorded, cons
       return eng_fail_memory(function, "a captured stream");
     case GOING:
       return eng_stream_refuse_dead(stream->handle, function);
-    case TAKEN:
-      return refuse_wait_(recorded, ACLPY_ACL_ERROR_STREAM_CAPTURE_CONFLICT, function,
-                          "an event recorded in the same capture", "an event of another capture");
+    case TAKEN: /* it belongs to a capture now, this one or another: what follows is as if it had before */
+      *again = true;
+      break;
     case OVER: /* so is the record: the wait finds that out (ENG_SUBMIT_NOTHING) */
     case ATTACHED:
       break;
@@ -394,7 +395,8 @@ static int32_t join_(struct eng_stream *stream, struct eng_graph *recorded, cons
   return ACLPY_ACL_SUCCESS;
 }
 
-int32_t eng_capture_join(struct eng_stream *stream, const struct eng_marker *marker, const char *function) {
+static int32_t try_join_(struct eng_stream *stream, const struct eng_marker *marker, bool *again,
+                         const char *function) {
   uint32_t branch;
   struct eng_graph *own = graph_of_(stream, &branch);
   struct eng_graph *recorded = marker->capture_id == 0 ? NULL : find_active_(marker->capture_id);
@@ -406,10 +408,17 @@ int32_t eng_capture_join(struct eng_stream *stream, const struct eng_marker *mar
     status = refuse_wait_(own, ACLPY_ACL_ERROR_STREAM_CAPTURE_CONFLICT, function,
                           "an event recorded in the same capture", "an event of another capture");
   } else if (own == NULL && recorded != NULL) {
-    status = join_(stream, recorded, function);
+    status = join_(stream, recorded, again, function);
   }
   if (own != NULL) eng_release(&own->head);
   if (recorded != NULL) eng_release(&recorded->head);
+  return status;
+}
+
+int32_t eng_capture_join(struct eng_stream *stream, const struct eng_marker *marker, const char *function) {
+  bool again = false;
+  int32_t status = try_join_(stream, marker, &again, function);
+  if (again) status = try_join_(stream, marker, &again, function);
   return status;
 }
 

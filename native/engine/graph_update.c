@@ -160,7 +160,7 @@ static int32_t open_(struct eng_stream *stream, const struct group_ *group, cons
   eng_retain(&update->graph->head);
   update->group = group->number;
   pthread_mutex_lock(&stream->lock);
-  bool free = stream->update == NULL;
+  bool going = stream->closing, free = stream->update == NULL && stream->graph == NULL && !going;
   if (free) {
     stream->update = update;
     eng_door_shut(stream);
@@ -169,6 +169,7 @@ static int32_t open_(struct eng_stream *stream, const struct group_ *group, cons
   pthread_mutex_unlock(&stream->lock);
   if (free) return ACLPY_ACL_SUCCESS;
   eng_update_free(update);
+  if (going) return eng_stream_refuse_dead(stream->handle, function);
   return refuse_state_(function, "a stream without an update", "a stream with an update that has not ended");
 }
 

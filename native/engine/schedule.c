@@ -42,9 +42,8 @@ void eng_lane_run(struct eng_lane *lane, enum eng_verdict verdict) {
   eng_schedule_now.running--;
   lane->busy = false;
   eng_schedule_look();
-  bool over = lane->ends && eng_lane_next(lane) == NULL;
+  bool over = lane->ends && eng_lane_next(lane) == NULL && eng_lane_unlink(lane);
   if (over) {
-    eng_lane_unlink(lane);
     pthread_mutex_unlock(&eng_schedule_lock);
     eng_lane_end(lane);
     pthread_mutex_lock(&eng_schedule_lock);

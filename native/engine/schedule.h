@@ -51,5 +51,6 @@ void eng_schedule_shutdown(void);
 int64_t eng_schedule_pending(void);
 void eng_schedule_before_fork(void);
 void eng_schedule_after_fork(bool child);
+bool eng_schedule_was_active(void); /* when the process was forked */
 
 #endif

@@ -152,7 +152,14 @@ int32_t aclpy_schedule_stop(void) {
   }
   for (struct eng_lane *lane = take_all_(), *next; lane != NULL; lane = next) {
     next = lane->next;
-    eng_lane_give_back(lane);
+    pthread_mutex_lock(&eng_schedule_lock);
+    bool ends = lane->ends;
+    pthread_mutex_unlock(&eng_schedule_lock);
+    if (ends) {
+      eng_lane_end(lane);
+    } else {
+      eng_lane_give_back(lane);
+    }
   }
   if (end == ENG_WAIT_STOPPED) return eng_fail_stopped(function);
   return end == ENG_WAIT_DONE ? ACLPY_ACL_SUCCESS
@@ -186,7 +193,14 @@ int64_t eng_schedule_pending(void) {
   return pending;
 }
 
-void eng_schedule_before_fork(void) { pthread_mutex_lock(&eng_schedule_lock); }
+static bool active_at_fork_;
+
+void eng_schedule_before_fork(void) {
+  pthread_mutex_lock(&eng_schedule_lock);
+  active_at_fork_ = eng_schedule_now.active;
+}
+
+bool eng_schedule_was_active(void) { return active_at_fork_; }
 
 void eng_schedule_after_fork(bool child) {
   if (!child) {

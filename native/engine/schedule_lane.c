@@ -123,11 +123,12 @@ void eng_schedule_adopt(struct eng_stream *stream) {
   free(lane);
 }
 
-/* Under the lock. */
-void eng_lane_unlink(struct eng_lane *lane) {
+bool eng_lane_unlink(struct eng_lane *lane) {
   struct eng_lane **link = &eng_schedule_now.lanes;
-  while (*link != lane) link = &(*link)->next;
+  while (*link != NULL && *link != lane) link = &(*link)->next;
+  if (*link == NULL) return false;
   *link = lane->next;
+  return true;
 }
 
 /* A lane that is out of the list: its stream goes back to its worker. */
@@ -153,9 +154,9 @@ bool eng_schedule_forget(struct eng_stream *stream) {
   struct eng_lane *lane = stream->lane;
   bool left = lane != NULL && (lane->busy || eng_lane_next(lane) != NULL);
   if (left) lane->ends = true;
-  if (lane != NULL && !left) eng_lane_unlink(lane);
+  bool mine = lane != NULL && !left && eng_lane_unlink(lane);
   pthread_mutex_unlock(&eng_schedule_lock);
-  if (lane != NULL && !left) eng_lane_give_back(lane);
+  if (mine) eng_lane_give_back(lane);
   return left;
 }
 

@@ -109,7 +109,8 @@ void eng_schedule_know_thread(void); /* the calling one */
 
 bool eng_schedule_any_ready(void);
 void eng_schedule_look(void); /* eng_lane_look at each */
-void eng_lane_unlink(struct eng_lane *lane);
+/* Under the lock. False: who ends the schedule has taken the lanes, and gives them back. */
+bool eng_lane_unlink(struct eng_lane *lane);
 /* Without the lock, for a lane that is out of the list: its stream goes back to its worker. */
 void eng_lane_give_back(struct eng_lane *lane);
 /* The same for a released stream that has run its last task. */

@@ -4,9 +4,10 @@
  * exp: n = round(x / ln 2), r = x - n ln 2 with ln 2 in two parts where products round
  * (the first part short enough for n * part to be exact),
  * a polynomial of least largest relative error on |r| <= ln(2)/2 (Remez; 2e-9 and 4e-18), then one scaling by 2^n.
- * The arguments are clamped to where the result is already 0 or infinite (or as little as asked for),
- * or such results left out (ACLPY_SCALES_ABOVE); NaN passes through. log: m * 2^e with m in [sqrt(1/2), sqrt(2)), s =
- * (m - 1) / (m + 1), the odd series of 2 atanh(s).
+ * The arguments are clamped to where the result is already 0 or infinite (or as little as asked for), or such results
+ * left out (ACLPY_SCALES_ABOVE); NaN passes through.
+ *
+ * log: m * 2^e with m in [sqrt(1/2), sqrt(2)), s = (m - 1) / (m + 1), the odd series of 2 atanh(s).
  */
 #ifndef ACLPY_SIMD_MATH_H
 #define ACLPY_SIMD_MATH_H

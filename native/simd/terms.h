@@ -3,8 +3,8 @@
  *
  * As in math.h, but n is a multiple of 1/ACLPY_PARTS, whose power of two a permutation of one register looks up. So r
  * is small and a polynomial of degree 3 does instead of one of 6 (6 instead of 11 for doubles): two multiply-adds less,
- * four of a double's. The looked-up power is rounded: e^x is up to 1.0 unit of its last place wrong (1.2 where
- * ACLPY_PARTS is 8; doubles 1.1) instead of 0.9 (0.8).
+ * four of a double's. The looked-up power is rounded: e^x is up to 1.0 unit of its last place wrong for x from -1 to 0
+ * (1.2 where ACLPY_PARTS is 8; doubles 1.1) instead of 0.9 (0.8).
  */
 #ifndef ACLPY_SIMD_TERMS_H
 #define ACLPY_SIMD_TERMS_H

@@ -45,13 +45,13 @@ def host(toolkit, tmp_path_factory):
     return program
 
 
-def run(host, toolkit, what, **variables):
+def run(host, toolkit, what, stdin=None, **variables):
     environment = {
         key: text for key, text in os.environ.items() if not key.startswith(("PYTHON", "ACLNN_PY"))
     }
     return subprocess.run(
         [host, toolkit / "lib64" / "libopapi.so", what],
-        env={**environment, **variables},
+        env={**environment, **variables}, stdin=stdin,
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 
@@ -92,6 +92,17 @@ def test_a_python_that_its_variables_keep_from_starting(host, toolkit, wrong):
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("status 500000") == 2
     assert "does not start with the variables PYTHON" in done.stdout
+
+
+@needs_libpython
+def test_a_terminal_is_not_read_from(host, toolkit):
+    master, slave = os.openpty()
+    try:
+        done = run(host, toolkit, "plan", stdin=slave, PYTHONINSPECT="1")
+    finally:
+        os.close(master)
+        os.close(slave)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @needs_libpython
