@@ -100,7 +100,6 @@ ACLPY_INLINE void v64_exp_quad(v64 *v, int results) {
 #endif
   for (int k = 0; k < 4; ++k) v[k] = v64_exp_below(v[k], results);
 }
-ACLPY_INLINE void v64_exp_quad_close(v64 *v) { v64_exp_quad(v, ACLPY_EXP_NORMAL); }
 
 /* e^x of a logarithm of a probability. What is subtracted from a float gradient must not be a whole unit wrong. */
 ACLPY_INLINE v32 v32_exp_probability(v32 x) { return v32_exp(x); }

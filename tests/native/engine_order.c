@@ -1,42 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Streams, events, notifies and values beyond the everyday: timeouts, aborts, failure modes, limits, counts.
+ * Streams, events, notifies and values beyond the everyday: timeouts, failure modes, limits, counts.
  */
-#include <stdatomic.h>
-
-#include "aclpy_status.h"
-#include "check.h"
-#include "engine.h"
-
-enum { SYNC = 1, PROGRESS = 2, TIME_LINE = 8 };
-enum { PERSISTENT = 4, DEVICE_USE_ONLY = 32 };
-
-static aclpy_handle new_stream(void) {
-  aclpy_handle stream = 0;
-  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
-  return stream;
-}
-
-static void destroy_stream(aclpy_handle stream) { CHECK_EQUAL(aclpy_stream_destroy(0, stream), 0); }
-
-static aclpy_handle new_event(int32_t kind, uint32_t flags) {
-  aclpy_handle event = 0;
-  CHECK_EQUAL(aclpy_event_create(0, kind, flags, &event), 0);
-  return event;
-}
-
-static void park_stream(aclpy_handle stream, struct park *park) {
-  CHECK_EQUAL(aclpy_submit(0, stream, "park", park_run, park_drop, park, 0), 0);
-  latch_wait(&park->begun, 1);
-}
-
-static int32_t mark(void *arg) {
-  latch_add((struct latch *)arg);
-  return 0;
-}
-
-static void submit_mark(aclpy_handle stream, struct latch *latch) {
-  CHECK_EQUAL(aclpy_submit(0, stream, "mark", mark, NULL, latch, 0), 0);
-}
+#include "order_support.h"
 
 /* ---- streams ---- */
 
@@ -135,88 +100,6 @@ static void limits(void) {
   CHECK_EQUAL(left, 0);
   aclpy_set_limits(1984, 65536, 8192);
   destroy_stream(kept);
-}
-
-static void force_drops_what_has_not_begun(void) {
-  aclpy_handle stream = new_stream(), other = new_stream(), event = new_event(ACLPY_EVENT_PLAIN, 0);
-  struct park park = PARK, queued = PARK;
-  struct latch ran = LATCH;
-  park_stream(stream, &park);
-  CHECK_EQUAL(aclpy_submit(0, stream, NULL, park_run, park_drop, &queued, 0), 0);
-  CHECK_EQUAL(aclpy_event_record(0, event, stream), 0);
-  CHECK_EQUAL(aclpy_event_wait(0, other, event), 0);
-  submit_mark(other, &ran);
-  CHECK_EQUAL(aclpy_stream_destroy_force(0, 0), 100000);
-  CHECK_EQUAL(aclpy_stream_destroy_force(0, stream), 0); /* although a task runs */
-  CHECK_EQUAL(aclpy_stream_destroy_force(0, stream), 107017);
-  latch_add(&park.go);
-  latch_wait(&queued.dropped, 1);
-  CHECK_EQUAL(latch_count(&queued.begun), 0);
-  CHECK_EQUAL(aclpy_stream_synchronize(0, other), 107023); /* its wait ends, with a failure */
-  CHECK_EQUAL(latch_count(&ran), 1);
-  CHECK_EQUAL(aclpy_event_synchronize(event), 107023);
-  CHECK_EQUAL(aclpy_event_destroy(event), 0);
-  destroy_stream(other);
-}
-
-struct waiter {
-  aclpy_handle stream;
-  struct latch begun;
-  int32_t status;
-};
-
-static void *synchronize_it(void *arg) {
-  struct waiter *self = arg;
-  latch_add(&self->begun);
-  self->status = aclpy_stream_synchronize(0, self->stream);
-  return NULL;
-}
-
-static int32_t destroy_under_a_waiter(void) {
-  struct waiter waiter = {.stream = new_stream(), .begun = LATCH};
-  struct park park = PARK;
-  struct latch dropped = LATCH;
-  park_stream(waiter.stream, &park);
-  submit_mark(waiter.stream, &dropped);
-  pthread_t thread = start_thread(synchronize_it, &waiter);
-  latch_wait(&waiter.begun, 1);
-  CHECK_EQUAL(aclpy_stream_destroy_force(0, waiter.stream), 0);
-  latch_add(&park.go);
-  join_thread(thread);
-  latch_wait(&park.dropped, 1); /* the next turn's lies at the same place */
-  CHECK(waiter.status == 107023 || waiter.status == 107017); /* the second: it came too late to wait */
-  CHECK_EQUAL(latch_count(&dropped), 0);
-  return waiter.status;
-}
-
-static void force_is_told_to_who_waits(void) {
-  while (destroy_under_a_waiter() != 107023) continue;
-}
-
-static void aborting(void) {
-  aclpy_handle event = new_event(ACLPY_EVENT_WITH_FLAG, SYNC);
-  struct waiter waiter = {.stream = new_stream(), .begun = LATCH};
-  struct latch dropped = LATCH, ran = LATCH;
-  CHECK_EQUAL(aclpy_event_wait(0, waiter.stream, event), 0); /* would block for ever */
-  submit_mark(waiter.stream, &dropped);
-  pthread_t thread = start_thread(synchronize_it, &waiter);
-  latch_wait(&waiter.begun, 1);
-  CHECK_EQUAL(aclpy_stream_abort(0, waiter.stream), 0);
-  join_thread(thread);
-  CHECK_EQUAL(waiter.status, 107023);
-  submit_mark(waiter.stream, &ran);
-  int32_t status = aclpy_stream_synchronize(0, waiter.stream);
-  CHECK(status == 0 || status == 107023); /* the interrupted wait may still have to tell */
-  CHECK_EQUAL(latch_count(&ran), 1);      /* it is usable again */
-  CHECK_EQUAL(latch_count(&dropped), 0);
-  CHECK_EQUAL(aclpy_stream_abort(0, waiter.stream), 0); /* idle: still told at the next synchronise */
-  CHECK_EQUAL(aclpy_stream_synchronize(0, waiter.stream), 107023);
-  CHECK_EQUAL(aclpy_stream_synchronize(0, waiter.stream), 0);
-  CHECK_EQUAL(aclpy_stream_abort(0, 0), 0);
-  CHECK_EQUAL(aclpy_stream_synchronize(0, 0), 107023);
-  CHECK_EQUAL(aclpy_stream_stop(0, 0), 107000);
-  CHECK_EQUAL(aclpy_event_destroy(event), 0);
-  destroy_stream(waiter.stream);
 }
 
 static int32_t fail_it(void *arg) {
@@ -497,9 +380,6 @@ int main(void) {
   RUN(facts_of_streams);
   RUN(special_streams);
   RUN(limits);
-  RUN(force_drops_what_has_not_begun);
-  RUN(force_is_told_to_who_waits);
-  RUN(aborting);
   RUN(stopping_on_failure);
   RUN(listeners);
   RUN(the_end_is_announced_once);

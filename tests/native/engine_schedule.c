@@ -277,46 +277,6 @@ static void threads_share_a_schedule(void) {
   }
 }
 
-/* ---- streams that go ---- */
-
-static _Atomic aclpy_handle passing;
-static atomic_int passing_over;
-
-static int32_t do_nothing(void *arg) {
-  (void)arg;
-  return 0;
-}
-
-static void *use_what_passes(void *arg) {
-  const aclpy_handle ctx = *(const aclpy_handle *)arg;
-  while (!atomic_load(&passing_over)) {
-    const aclpy_handle stream = atomic_load(&passing);
-    if (stream == 0) continue;
-    int32_t status = aclpy_submit(ctx, stream, "late", do_nothing, NULL, NULL, 0);
-    if (status == 0) (void)aclpy_stream_synchronize_with_timeout(ctx, stream, 5);
-  }
-  return NULL;
-}
-
-/* Whoever runs a stream's last task may still hold it when another thread, which waited for that, ends the stream. */
-static void streams_go_while_others_submit(void) {
-  enum { STREAMS = 3000 };
-  aclpy_handle ctx = 0;
-  CHECK_EQUAL(aclpy_context_get_current(&ctx), 0);
-  begin("eager");
-  atomic_store(&passing_over, 0);
-  pthread_t thread = start_thread(use_what_passes, &ctx);
-  for (int i = 0; i < STREAMS; i++) {
-    aclpy_handle stream = new_stream();
-    atomic_store(&passing, stream);
-    CHECK_EQUAL(aclpy_submit(0, stream, "own", do_nothing, NULL, NULL, 0), 0);
-    CHECK_EQUAL(aclpy_stream_destroy(0, stream), 0);
-  }
-  atomic_store(&passing_over, 1);
-  join_thread(thread);
-  CHECK_EQUAL(aclpy_schedule_stop(), 0);
-}
-
 struct server {
   struct sender sender;
   struct latch subscribed;
@@ -492,7 +452,6 @@ int main(void) {
   RUN(a_record_that_nobody_queued);
   RUN(a_timeout_passes_when_nothing_else_can_happen);
   RUN(threads_share_a_schedule);
-  RUN(streams_go_while_others_submit);
   RUN(callbacks_run_on_their_own_thread);
   RUN(streams_come_and_go);
   RUN(only_policies_are_taken);
