@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-__all__ = ["ITEM_BYTES", "Cell", "Layout", "all_cells", "quick_cells"]
+__all__ = ["ITEM_BYTES", "OURS_BESIDE", "Cell", "Layout", "all_cells", "quick_cells"]
 
 ITEM_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "float64": 8}
+# Which of our two timings is at a peer's layer.
+OURS_BESIDE = {"PyTorch": "ours", "NumPy": "ours", "oneDNN": "ours (C)"}
 _OPERATORS = ("softmax", "log_softmax")
 _DIRECTIONS = ("forward", "backward")
 _SHAPES = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.cells import OURS_BESIDE
 from benchmarks.targets import cell_target, geometric_mean, share_target
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def behind(records: Iterable[dict[str, Any]]) -> list[str]:
     ]
     for record in sorted(missing, key=lambda r: float(r["ratio"])):
         peer, times = record["best_peer"], record["times_ns"]
-        ours = times["ours (C)" if peer == "oneDNN" else "ours"]
+        ours = times[OURS_BESIDE[peer]]
         lines.append(
             f"| {record['cell']} | {record['ratio']:.2f} | {cell_target(record):.1f} | "
             f"{_both(ours)} | {_both(times[peer])} | {peer} |"

@@ -11,6 +11,7 @@ import numpy as np
 
 from benchmarks import ours as our_side
 from benchmarks.bounds import turning_slots
+from benchmarks.cells import OURS_BESIDE
 from benchmarks.limit import cache_bytes
 from benchmarks.numpy_peer import oracle
 from benchmarks.timing import Contestant, measure
@@ -206,8 +207,9 @@ def _bound(bench: Bench, cell: Cell, record: dict[str, Any]) -> None:
 def _ratios(record: dict[str, Any]) -> None:
     """Peer time over our time at the same layer: above 1 we are faster."""
     median = {name: timing["median"] for name, timing in record["times_ns"].items()}
-    pairs = [("PyTorch", "ours"), ("NumPy", "ours"), ("oneDNN", "ours (C)")]
-    record["ratios"] = {peer: median[peer] / median[mine] for peer, mine in pairs if peer in median}
+    record["ratios"] = {
+        peer: median[peer] / median[mine] for peer, mine in OURS_BESIDE.items() if peer in median
+    }
     record["best_peer"] = min(record["ratios"], key=record["ratios"].__getitem__, default="")
     record["ratio"] = record["ratios"].get(record["best_peer"])
     if "limit" in median:
