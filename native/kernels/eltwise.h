@@ -37,36 +37,50 @@ ACLPY_INLINE int aclpy_beyond_(const v32 *x, float limit) {
   return v32_any_greater(v32_smaller(sum, v32_set1(__builtin_inff())), v32_set1(limit * limit));
 }
 /* `usual` of four vectors of arguments, the array `of`, unless they are `unusual`; `any`, which has the same values, of
- * one elsewhere: apart, so that the loop keeps its constants in registers. */
-#define ACLPY_EACH_USUAL_(name, argument, unusual, usual, any)                                      \
-  ACLPY_INLINE void eltwise_##name(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) { \
-    const v32 a = v32_set1(p->alpha), b = v32_set1(p->beta), one = v32_set1(1.0f);                  \
-    const v32 first = v32_set1(p->first), second = v32_set1(p->second);                             \
-    (void)a, (void)b, (void)one;                                                                    \
-    for (int64_t i = 0; i < n;) {                                                                   \
-      for (; i + 4 * v32_LANES <= n; i += 4 * v32_LANES) {                                          \
-        v32 each[4], of[4];                                                                         \
-        for (int k = 0; k < 4; ++k) {                                                               \
-          const v32 s = each[k] = v32_mul(v32_mul(v32_load(t + i + k * v32_LANES), first), second); \
-          of[k] = (argument);                                                                       \
-        }                                                                                           \
-        if (!ACLPY_LIKELY(!(unusual))) break;                                                       \
-        for (int k = 0; k < 4; ++k) {                                                               \
-          const v32 s = each[k], x = of[k];                                                         \
-          (void)s;                                                                                  \
-          v32_store(t + i + k * v32_LANES, (usual));                                                \
-        }                                                                                           \
-      }                                                                                             \
-      for (const int64_t end = aclpy_min_i64(i + 4 * v32_LANES, n); i < end; i += v32_LANES) {      \
-        const v32 s = v32_mul(v32_mul(v32_load(t + i), first), second), x = (argument);             \
-        (void)s;                                                                                    \
-        v32_store(t + i, (any));                                                                    \
-      }                                                                                             \
-    }                                                                                               \
+ * one elsewhere: apart, so that the loop keeps its constants in registers. Factors of 1 are not multiplied by:
+ * p->second
+ * (`scaled`), and what `unit` says of p (`whole`). */
+#define ACLPY_EACH_USUAL_(name, argument, unusual, usual, any, unit)                                    \
+  ACLPY_INLINE void eltwise_##name##_as_(float *restrict t, int64_t n, const aclpy_eltwise *restrict p, \
+                                         const int scaled, const int whole) {                           \
+    const v32 a = v32_set1(p->alpha), b = v32_set1(p->beta), one = v32_set1(1.0f);                      \
+    const v32 first = v32_set1(p->first), second = v32_set1(p->second);                                 \
+    (void)a, (void)b, (void)one, (void)whole;                                                           \
+    for (int64_t i = 0; i < n;) {                                                                       \
+      for (; i + 4 * v32_LANES <= n; i += 4 * v32_LANES) {                                              \
+        v32 each[4], of[4];                                                                             \
+        for (int k = 0; k < 4; ++k) {                                                                   \
+          const v32 led = v32_mul(v32_load(t + i + k * v32_LANES), first);                              \
+          const v32 s = each[k] = scaled ? v32_mul(led, second) : led;                                  \
+          of[k] = (argument);                                                                           \
+        }                                                                                               \
+        if (!ACLPY_LIKELY(!(unusual))) break;                                                           \
+        for (int k = 0; k < 4; ++k) {                                                                   \
+          const v32 s = each[k], x = of[k];                                                             \
+          (void)s;                                                                                      \
+          v32_store(t + i + k * v32_LANES, (usual));                                                    \
+        }                                                                                               \
+      }                                                                                                 \
+      for (const int64_t end = aclpy_min_i64(i + 4 * v32_LANES, n); i < end; i += v32_LANES) {          \
+        const v32 s = v32_mul(v32_mul(v32_load(t + i), first), second), x = (argument);                 \
+        (void)s;                                                                                        \
+        v32_store(t + i, (any));                                                                        \
+      }                                                                                                 \
+    }                                                                                                   \
+  }                                                                                                     \
+  ACLPY_INLINE void eltwise_##name(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) {     \
+    const int scaled = p->second != 1.0f;                                                               \
+    if (!(unit)) {                                                                                      \
+      eltwise_##name##_as_(t, n, p, 1, 0);                                                              \
+    } else if (scaled) {                                                                                \
+      eltwise_##name##_as_(t, n, p, 1, 1);                                                              \
+    } else {                                                                                            \
+      eltwise_##name##_as_(t, n, p, 0, 1);                                                              \
+    }                                                                                                   \
   }
 /* Of functions that have a polynomial near 0. */
-#define ACLPY_EACH_NEAR_(name, argument, limit, near, any) \
-  ACLPY_EACH_USUAL_(name, argument, aclpy_beyond_(of, limit), near, any)
+#define ACLPY_EACH_NEAR_(name, argument, limit, near, any, unit) \
+  ACLPY_EACH_USUAL_(name, argument, aclpy_beyond_(of, limit), near, any, unit)
 /* For those that take t more than once. */
 ACLPY_INLINE void eltwise_lead_(float *restrict t, int64_t n, float first, float second) {
   if (first == 1.0f && second == 1.0f) return;
@@ -101,21 +115,24 @@ ACLPY_INLINE void eltwise_elu(float *restrict t, int64_t n, const aclpy_eltwise 
   }
 }
 
-ACLPY_EACH_NEAR_(exp, s, 0.34f, v32_exp_near_(x), v32_exp(x))
-ACLPY_EACH_NEAR_(tanh, s, 1.0f, v32_tanh_near_(x), v32_tanh(x))
-ACLPY_EACH_NEAR_(logistic, s, 1.0f, v32_logistic_near_(x), v32_gate(one, x))
-ACLPY_EACH_NEAR_(swish, v32_mul(a, s), 1.0f, v32_mul(v32_logistic_near_(x), s), v32_gate(s, x))
-ACLPY_EACH_NEAR_(gelu_tanh, s, 1.0f, v32_gelu_tanh_near_(x), v32_gelu_tanh(x))
-ACLPY_EACH_NEAR_(gelu_erf, s, 1.0f, v32_gelu_near_(x), v32_gelu(x))
-ACLPY_EACH_NEAR_(mish, s, 0.5f, v32_mish_near_(x), v32_mish(x))
+#define ACLPY_TIMES_ALPHA_ whole ? s : v32_mul(a, s)
+#define ACLPY_UNIT_ALPHA_ p->alpha == 1.0f
+ACLPY_EACH_NEAR_(exp, s, 0.34f, v32_exp_near_(x), v32_exp(x), 1)
+ACLPY_EACH_NEAR_(tanh, s, 1.0f, v32_tanh_near_(x), v32_tanh(x), 1)
+ACLPY_EACH_NEAR_(logistic, s, 1.0f, v32_logistic_near_(x), v32_gate(one, x), 1)
+ACLPY_EACH_NEAR_(swish, ACLPY_TIMES_ALPHA_, 1.0f, v32_mul(v32_logistic_near_(x), s), v32_gate(s, x), ACLPY_UNIT_ALPHA_)
+ACLPY_EACH_NEAR_(gelu_tanh, s, 1.0f, v32_gelu_tanh_near_(x), v32_gelu_tanh(x), 1)
+ACLPY_EACH_NEAR_(gelu_erf, s, 1.0f, v32_gelu_near_(x), v32_gelu(x), 1)
+ACLPY_EACH_NEAR_(mish, s, 0.5f, v32_mish_near_(x), v32_mish(x), 1)
 /* The logarithm of e^x + 1 is x from here on; x itself may be infinite where s is not. */
 ACLPY_INLINE v32 aclpy_linear_from_(v32 x, v32 s, v32 below) {
   return v32_pick_greater(x, v32_set1(88.7228f), s, below);
 }
-ACLPY_EACH_NEAR_(soft_relu_exact_, v32_mul(a, s), 1.0f, v32_mul(v32_softplus_near_(x), b),
-                 aclpy_linear_from_(x, s, v32_mul(v32_softplus(x), b)))
+ACLPY_EACH_NEAR_(soft_relu_exact_, ACLPY_TIMES_ALPHA_, 1.0f,
+                 whole ? v32_softplus_near_(x) : v32_mul(v32_softplus_near_(x), b),
+                 aclpy_linear_from_(x, s, v32_mul(v32_softplus(x), b)), ACLPY_UNIT_ALPHA_)
 ACLPY_EACH_NEAR_(soft_relu_any_, v32_mul(a, s), 1.0f, v32_div(v32_softplus_near_(x), a),
-                 aclpy_linear_from_(x, s, v32_div(v32_softplus(x), a)))
+                 aclpy_linear_from_(x, s, v32_div(v32_softplus(x), a)), 0)
 ACLPY_INLINE void eltwise_soft_relu(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) {
   const aclpy_eltwise inverse = {p->alpha, 1.0f / p->alpha, p->first, p->second};
   if (aclpy_f32_inverts(p->alpha)) {
@@ -138,7 +155,7 @@ ACLPY_INLINE float aclpy_split_(float x, float *f) {
 ACLPY_INLINE int aclpy_odd_(const v32 *x) {
   return !(v32_are_normal_(x[0]) & v32_are_normal_(x[1]) & v32_are_normal_(x[2]) & v32_are_normal_(x[3]));
 }
-ACLPY_EACH_USUAL_(log, s, aclpy_odd_(of), v32_log_normal_(x), v32_log(x))
+ACLPY_EACH_USUAL_(log, s, aclpy_odd_(of), v32_log_normal_(x), v32_log(x), 1)
 #else
 /* ln s = ln(1 + f) + e ln 2 */
 ACLPY_INLINE void eltwise_log(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) {
@@ -305,6 +322,8 @@ ACLPY_INLINE void aclpy_pow_moderate_(float *t, int64_t n, float alpha, float be
 
 #undef ACLPY_EACH_FLOAT_
 #undef ACLPY_EACH_USUAL_
+#undef ACLPY_TIMES_ALPHA_
+#undef ACLPY_UNIT_ALPHA_
 #undef ACLPY_EACH_NEAR_
 
 ACLPY_INLINE void eltwise_pow(float *restrict t, int64_t n, const aclpy_eltwise *restrict p) {

@@ -73,10 +73,11 @@ typedef struct fused_direct {
   int64_t index;          /* of its first element */
   int64_t at;             /* elements before it are written */
   float shift, factor;
-  int calm; /* its quads are (simd/calm.h) */
+  float sum; /* added where `powered` */
+  int calm;  /* its quads are (simd/calm.h) */
   direct_powers powers;
   fixed_form fixed;
-  int powered; /* e holds powers, and the factor goes with them */
+  int powered; /* e holds powers, or what has their logarithms, and the factor goes with them */
   int made;    /* so does that of the row after, if its numbers turn out to be calm, from the least x - max on: */
   float least;
   int wary; /* the row before was not calm, so this one is looked at first: the same rows, made once */

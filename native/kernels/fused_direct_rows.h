@@ -28,10 +28,12 @@ ACLPY_INLINE v32_acc FN(direct_exp)(const v32 *x, float *e, v32 shift, int logar
 static __attribute__((unused, noinline)) void FN(powers_rest)(const aclpy_fused *f, fused_direct *d, int64_t target,
                                                               int way) {
   fused_single s;
+  const int logarithm = d->powers.logarithm;
   fused_powered_(f, d, &s);
   for (; d->at + ACLPY_DIRECT_QUAD <= f->g.n; d->at += ACLPY_DIRECT_QUAD) {
     v32 v[4];
-    FN(single_make)(&s, d->e, v, d->at, ACLPY_SINGLE_POWERED, way);
+    if (logarithm) FN(single_make)(&s, d->e, v, d->at, ACLPY_SINGLE_LOGGED, way);
+    if (!logarithm) FN(single_make)(&s, d->e, v, d->at, ACLPY_SINGLE_POWERED, way);
     FN(single_store)(f, &s, v, d->y, d->at, ACLPY_SINGLE_POWERED, target, way);
   }
 }
@@ -212,7 +214,7 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   }
   if (!d->made && kind == ACLPY_SINGLE_NOT && functions) FN(direct_finish)(f, d, 0, way);
   if (d->made) fused_powered_(f, d, &s);
-  if (d->made) kind = d->powered ? ACLPY_SINGLE_POWERED : ACLPY_SINGLE_POWERS;
+  if (d->made) kind = d->powered ? fused_powered_kind_(d) : ACLPY_SINGLE_POWERS;
   if (d->fixed.pause > 0) --d->fixed.pause;
   if (single_is_fixed_(kind)) {
     i = d->at = FN(direct_bytes)(f, d, &t, &s, kind, way);
@@ -252,6 +254,7 @@ ACLPY_INLINE void FN(direct_run_as)(const aclpy_fused *f, fused_direct *d, int64
     const double sum = FN(direct_step)(f, d, next, &peak, x, e, shift, logarithm, target, functions, way);
     float factor = fused_factor_(f->flags, sum);
     const int powered = d->made && fused_powers_hold_(d, factor);
+    d->sum = powered ? fused_powers_sum_(&d->powers, sum) : 0.0f;
     if (powered) factor = fused_powers_factor_(&d->powers, sum);
     if (d->made && !powered) FN(direct_again)(x, e, n, shift, way);
     direct_next_(f, d, row, e, (const unsigned char *)x, shift, factor, calm);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the operations of a launch may come to as a whole: a power, or a multiple and a sum that bytes are made of.
+ * What the operations of a launch may come to as a whole: a power, a logarithm, or a multiple and a sum that bytes are
+ * made of.
  */
 #ifndef ACLPY_KERNELS_FUSED_FORMS_H
 #define ACLPY_KERNELS_FUSED_FORMS_H
 
 #include <stdint.h>
 
-/* A power (fused_powers.h). */
+/* A power, or a logarithm (fused_powers.h). */
 typedef struct direct_powers {
-  int can;                        /* they do */
+  int can; /* they do */
+  int logarithm;
   float high, low;                /* exponent * log2 e, in two parts */
-  double exponent, before, after; /* factors before and behind it */
+  double exponent, before, after; /* of a power; factors before and behind it */
 } direct_powers;
 
 /* Bytes (fused_fixed.h), with values alone; with the sum with a row, with one that differs from row to row; with the

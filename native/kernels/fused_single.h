@@ -35,7 +35,9 @@ enum {
   ACLPY_SINGLE_FIXED_TANH,
   ACLPY_SINGLE_FIXED_GELU_ERF,
   ACLPY_SINGLE_POWERED, /* nothing, for the exponentials are powers, this row's and the next one's (fused_powers.h) */
-  ACLPY_SINGLE_POWERS   /* only the next one's, no row to be written */
+  ACLPY_SINGLE_LOGGED,  /* a sum, for they are x - max, of both */
+  ACLPY_SINGLE_POWERS,  /* either, but only of the next one, no row to be written */
+  ACLPY_SINGLE_LOG      /* of fused_powers.h alone: MANY for a loop */
 };
 
 /* A row whose sum is known, to be written. */
@@ -89,6 +91,8 @@ ACLPY_INLINE int single_step_kind_(fused_single *s, int moderate) {
       return ACLPY_SINGLE_TANH;
     case ACLPY_POST_GELU_ERF:
       return ACLPY_SINGLE_GELU_ERF;
+    case ACLPY_POST_LOG:
+      return ACLPY_SINGLE_LOG;
     case ACLPY_POST_POW:
       return single_is_power_(&s->step) && moderate ? ACLPY_SINGLE_POW : ACLPY_SINGLE_MANY;
     default:
@@ -207,7 +211,8 @@ ACLPY_INLINE int single_ends_fixed_(const aclpy_fused *f, fused_single *s) {
 /* Which kind the row of d is, and what its quads need. Not inlined: once a row. */
 static __attribute__((unused, noinline)) int fused_single_make_(const aclpy_fused *f, const fused_direct *d,
                                                                 fused_single *s) {
-  const int kind = single_kind_(f, d, s);
+  int kind = single_kind_(f, d, s);
+  if (kind == ACLPY_SINGLE_LOG) kind = ACLPY_SINGLE_MANY;
   if (kind >= ACLPY_SINGLE_EXP && kind <= ACLPY_SINGLE_GELU_ERF && single_ends_fixed_(f, s))
     return kind - ACLPY_SINGLE_EXP + ACLPY_SINGLE_FIXED_EXP;
   if (kind != ACLPY_SINGLE_MANY) return kind;
@@ -230,7 +235,7 @@ ACLPY_INLINE int single_may_row_(int kind) {
 ACLPY_INLINE int single_firm_(const fused_single *s, int kind) { return kind != ACLPY_SINGLE_MANY && s->firm; }
 ACLPY_INLINE int single_tame_(const fused_single *s, int kind) {
   const int known = kind < ACLPY_SINGLE_MANY && !single_has_row_(kind);
-  return known || kind == ACLPY_SINGLE_POWERED || (s->d->folded && s->d->fold.tame);
+  return known || kind == ACLPY_SINGLE_POWERED || kind == ACLPY_SINGLE_LOGGED || (s->d->folded && s->d->fold.tame);
 }
 
 ACLPY_INLINE void single_times_(v32 *v, v32 factor) {

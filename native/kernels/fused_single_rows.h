@@ -24,7 +24,8 @@ typedef struct FN(direct_three) {
 /* Four results of the row before, and their store. */
 ACLPY_INLINE void FN(single_make)(const fused_single *s, const float *e, v32 *v, int64_t i, int kind, int way) {
   for (int k = 0; k < 4; ++k) v[k] = v32_load(e + i + k * LANES);
-  if (kind != ACLPY_SINGLE_MANY) single_times_(v, s->factor);
+  for (int k = 0; k < 4 && kind == ACLPY_SINGLE_LOGGED; ++k) v[k] = v32_fma(v[k], s->factor, s->value);
+  if (kind != ACLPY_SINGLE_MANY && kind != ACLPY_SINGLE_LOGGED) single_times_(v, s->factor);
   fused_single_apply_(s, v, i, kind, way != ACLPY_WAY_ANY);
 }
 ACLPY_INLINE void FN(single_store)(const aclpy_fused *f, const fused_single *s, const v32 *v, unsigned char *y,
@@ -41,14 +42,14 @@ ACLPY_INLINE void FN(single_store)(const aclpy_fused *f, const fused_single *s, 
   }
 }
 
-/* As direct_exp, but of e^(x - shift) only the sum: its powers are stored. */
-ACLPY_INLINE void FN(direct_powers)(FN(direct_three) * t, const v32 *x, int64_t i, int way) {
+/* As direct_exp, but of e^(x - shift) only the sum: its powers are stored, or for logarithms x - shift. */
+ACLPY_INLINE void FN(direct_powers)(FN(direct_three) * t, const v32 *x, int64_t i, int way, int logarithm) {
   v32 v[4], power[4];
   for (int k = 0; k < 4; ++k) power[k] = v[k] = v32_sub(x[k], t->shift);
   if (way == ACLPY_WAY_ANY) {
     t->least = v32_min(v32_min(v32_min(v[0], v[1]), v32_min(v[2], v[3])), t->least);
   }
-  for (int k = 0; k < 4; k += ACLPY_POWERS_AT_ONCE_) {
+  for (int k = 0; k < 4 && !logarithm; k += ACLPY_POWERS_AT_ONCE_) {
     v32_exp2_times(power + k, ACLPY_POWERS_AT_ONCE_, t->powers->high, t->powers->low);
   }
   for (int k = 0; k < 4; ++k) v32_store(t->e + i + k * LANES, power[k]);
@@ -87,7 +88,8 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
     /* Left for the caller, who comes back: a call from here would take all registers. */
     if (fixed && i != s.again && !single_bytes_(&s, &bytes, e, y, i, kind)) break;
     if (kind >= ACLPY_SINGLE_POWERED) {
-      FN(direct_powers)(t, v, i, way);
+      const int either = kind == ACLPY_SINGLE_POWERS && t->powers->logarithm;
+      FN(direct_powers)(t, v, i, way, kind == ACLPY_SINGLE_LOGGED || either);
     } else {
       t->sum = FN(direct_exp)(v, t->e + i, t->shift, 0, t->sum, way, way != ACLPY_WAY_ANY);
     }
@@ -122,6 +124,7 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   ACLPY_SINGLE_(name##_gelu_erf, ACLPY_SINGLE_GELU_ERF, target, way)                                           \
   ACLPY_SINGLE_(name##_pow, ACLPY_SINGLE_POW, target, way)                                                     \
   ACLPY_SINGLE_(name##_powered, ACLPY_SINGLE_POWERED, target, way)                                             \
+  ACLPY_SINGLE_(name##_logged, ACLPY_SINGLE_LOGGED, target, way)                                               \
   ACLPY_SINGLE_(name##_powers, ACLPY_SINGLE_POWERS, target, way)                                               \
   ACLPY_INLINE int64_t FN(name)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s, int kind) { \
     if (kind == ACLPY_SINGLE_MUL) return FN(name##_mul)(f, t, s);                                              \
@@ -139,6 +142,7 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
     if (kind == ACLPY_SINGLE_TANH) return FN(name##_tanh)(f, t, s);                                            \
     if (kind == ACLPY_SINGLE_GELU_ERF) return FN(name##_gelu_erf)(f, t, s);                                    \
     if (kind == ACLPY_SINGLE_POWERED) return FN(name##_powered)(f, t, s);                                      \
+    if (kind == ACLPY_SINGLE_LOGGED) return FN(name##_logged)(f, t, s);                                        \
     if (kind == ACLPY_SINGLE_POWERS) return FN(name##_powers)(f, t, s);                                        \
     return kind == ACLPY_SINGLE_POW ? FN(name##_pow)(f, t, s) : FN(name##_none)(f, t, s);                      \
   }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The power after a softmax: its bound in ulps, its edges, the same bits everywhere.
 
-Rows whose numbers are at most 60 apart take the power of a softmax by its exponentials where
-they are whole lines (fused_powers.h), with a bound of its own.
+Rows whose numbers are at most 60 apart take the power of a softmax by its exponentials, and its
+logarithm by its differences, where they are whole lines (fused_powers.h), with bounds of their own.
 """
 
 from __future__ import annotations
@@ -152,6 +152,35 @@ def test_bound_of_rows(device, stream, isa, origin, y, seed):
     error = np.abs(got - want) / np.spacing(np.abs(want).astype(np.float32))
     own = isa in FUSING and abs(y) not in {0.5, 1.0}
     assert error.max() <= (ULPS_OF_ROWS if own else ULPS_IN_TURN), (y, scale, error.max())
+
+
+#: Of a logarithm of such rows: in ulps, or, times the factor behind it, absolute.
+ULPS_OF_LOGS, ABSOLUTE_OF_LOGS = 2.0, 1.2e-7
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("origin", ["float32", "float16"])
+@given(
+    st.sampled_from([1.0, 4.0, 0.3, 0.0625]), st.sampled_from([1, 0.25, 7.3]), st.integers(0, 2**32)
+)
+def test_bound_of_logarithms_of_rows(device, stream, isa, origin, scale, factor, seed):
+    """ln(s e^d / sum) times a factor; the scales reach to where a logarithm is taken in turn."""
+    rng = np.random.default_rng(seed)
+    x = calm_rows(rng, (7, 64 * int(rng.integers(1, 9))), origin)
+    scale, factor = np.float32(scale), np.float32(factor)
+    divides = bool(rng.integers(0, 2))
+    behind = Binary("div" if divides else "mul")
+    extras = Extras(src_scale=True, post_ops=(Eltwise("log"), behind))
+    operand = np.array([[1 / factor if divides else factor]], np.float32)
+    given = {"src_scale": np.array([scale]), "post_op_1_src1": operand}
+    with settings.override(isa=isa, fallback="error"):
+        got = forward(device, stream, extras, x, "float32", -1, **given)["dst"]
+    d = (x.astype(np.float32) - x.max(axis=1, keepdims=True).astype(np.float32)).astype(np.float64)
+    times = 1 / operand.astype(np.float64) if divides else operand.astype(np.float64)
+    want = times * (np.log(np.float64(scale)) + d - np.log(np.exp(d).sum(axis=1, keepdims=True)))
+    allowed = ULPS_OF_LOGS * np.spacing(np.abs(want).astype(np.float32))
+    excess = np.abs(got - want) / np.maximum(allowed, ABSOLUTE_OF_LOGS * times)
+    assert excess.max() <= 1, (scale, operand, divides, excess.max())
 
 
 @pytest.mark.parametrize("isa", ISAS)
