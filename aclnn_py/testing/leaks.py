@@ -28,6 +28,10 @@ __all__ = ["Ledger", "Opened"]
 _OURS: Final = ("aclnn_py", "aclnn_runtime", "aclnn_native", "contextlib", "functools")
 
 
+# How long an aborted stream's last task is waited for.
+_LAST_TASK_MS: Final = 1000
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
     """An object of the runtime: its kind, the library's number for it, and who asked for it.
@@ -149,6 +153,19 @@ class Ledger:
             for opened in self._alive_after_collecting()
             if opened.kind == "stream" and _context_of(opened.handle) == context_handle
         ]
+
+    def abort_streams(self) -> None:
+        """Drop what a failed test has queued to its streams: it may wait for ever, and hold memory.
+
+        Closing them, or their context, would wait with it. A captured stream stays as it is.
+        """
+        for opened in self._alive():
+            if opened.kind == "stream":
+                place = (_context_of(opened.handle), opened.handle)
+                if lib.aclpy_stream_abort(*place) == 0:
+                    # It tells once that it was aborted; a host function that runs may take longer.
+                    lib.aclpy_stream_synchronize_with_timeout(*place, _LAST_TASK_MS)
+                lib.aclpy_error_clear()
 
     def still_open(self) -> list[Opened]:
         """What has been opened and not closed; garbage is collected first."""

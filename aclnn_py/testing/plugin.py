@@ -98,10 +98,15 @@ def _before_closing(request: pytest.FixtureRequest, context: int) -> None:
 
 
 @pytest.fixture
-def acl_stream(acl_device: Device) -> Iterator[Stream]:
+def acl_stream(request: pytest.FixtureRequest, acl_device: Device) -> Iterator[Stream]:
     """A stream of `acl_device`."""
-    with acl_device.create_stream() as stream:
-        yield stream
+    from aclnn_runtime import AclError  # noqa: PLC0415  # as above
+
+    stream = acl_device.create_stream()
+    yield stream
+    aborted = (AclError,) if request.node.stash.get(_FAILED, False) else ()
+    with suppress(*aborted):
+        stream.close()
 
 
 # ---- schedules ----
@@ -166,6 +171,7 @@ def _run(item: pytest.Function, policy: str, title: str) -> int:
         raise  # an Exception as well, but no failure
     except (Exception, pytest.fail.Exception):
         if schedule is not None:
+            _abort_streams(item)  # for the picture
             replay = schedule.replay
             lines = [
                 f"failed under {title}; the same order again:",
@@ -257,7 +263,23 @@ def pytest_runtest_makereport(
     report = yield
     if not report.passed:
         item.stash[_FAILED] = True
+        _abort_streams(item)
     return report
+
+
+def _abort_streams(item: pytest.Item) -> None:
+    """Drop what a failed test has queued: it may wait for ever, and its fixtures with it."""
+    ledger = item.stash.get(_LEDGER, None)
+    if ledger is not None:
+        ledger.abort_streams()
+    given = getattr(item, "funcargs", {})
+    contexts = [given["acl_device"]._ctx] if "acl_device" in given else []  # noqa: SLF001  # as above
+    contexts += [given["acl_context"].handle] if "acl_context" in given else []
+    for context in contexts:  # with streams that are merely garbage, and the default stream
+        from aclnn_native import lib  # noqa: PLC0415  # loaded already
+
+        if lib.aclpy_context_abort(context):
+            lib.aclpy_error_clear()  # closed, or its streams are being captured
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -132,8 +132,7 @@ aclpy_handle eng_context_default_stream(struct eng_context *context, const char 
   return known;
 }
 
-/* The first stream of these sorts after `id`, with a reference; ids only grow, so the walk survives removals. */
-static struct eng_stream *next_stream_(struct eng_context *context, int sorts, uint64_t id) {
+struct eng_stream *eng_context_next_stream(struct eng_context *context, int sorts, uint64_t id) {
   pthread_mutex_lock(&context->lock);
   struct eng_stream *stream = context->first;
   for (; stream != NULL; stream = stream->next) {
@@ -147,7 +146,7 @@ static struct eng_stream *next_stream_(struct eng_context *context, int sorts, u
 
 void eng_context_end_streams(struct eng_context *context, int sorts, bool wait) {
   uint64_t id = 0;
-  for (struct eng_stream *stream; (stream = next_stream_(context, sorts, id)) != NULL;) {
+  for (struct eng_stream *stream; (stream = eng_context_next_stream(context, sorts, id)) != NULL;) {
     id = stream->id;
     if (stream->limited && !eng_stopping()) eng_stream_announce(stream, false);
     if (wait && eng_reporter_waits_for_itself(stream)) eng_reporter_leave(stream); /* nobody else calls them */
@@ -171,7 +170,7 @@ static int32_t synchronize_(aclpy_handle ctx, int64_t deadline_ns, const char *f
   if (context == NULL) return status;
   status = eng_capture_check_context(context, function);
   uint64_t id = status == ACLPY_ACL_SUCCESS ? 0 : UINT64_MAX;
-  for (struct eng_stream *stream; (stream = next_stream_(context, ENG_STREAMS_ALL, id)) != NULL;) {
+  for (struct eng_stream *stream; (stream = eng_context_next_stream(context, ENG_STREAMS_ALL, id)) != NULL;) {
     id = stream->id;
     int32_t one = eng_stream_synchronize_until(stream, deadline_ns, function);
     if (status == ACLPY_ACL_SUCCESS) status = one;

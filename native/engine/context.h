@@ -43,6 +43,8 @@ void eng_context_remove_stream(struct eng_stream *stream);
 aclpy_handle eng_context_default_stream(struct eng_context *context, const char *function, int32_t *status);
 
 enum { ENG_STREAMS_ORDINARY = 1, ENG_STREAMS_FREE_STANDING = 2, ENG_STREAMS_ALL = 3 };
+/* The first stream of these sorts after `id`, with a reference; ids only grow, so the walk survives removals. */
+struct eng_stream *eng_context_next_stream(struct eng_context *context, int sorts, uint64_t id);
 /* Ends streams of the given sorts, waiting for their work or not. */
 void eng_context_end_streams(struct eng_context *context, int sorts, bool wait);
 /* Ends the handle and every stream; gives back the handle's reference. */

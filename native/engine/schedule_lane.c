@@ -170,13 +170,13 @@ void eng_schedule_settle(struct eng_stream *stream) {
   pthread_mutex_unlock(&eng_schedule_lock);
 }
 
-/* A released stream has run its last task. */
+/* A released stream has run its last task, or what is left never can. Then giving it back starts its worker, if it has
+ * none yet, and that ends it. */
 void eng_lane_end(struct eng_lane *lane) {
   struct eng_stream *stream = lane->stream;
   eng_retain(&stream->head);
-  bool started = stream->worker_started; /* nobody can start it any more */
   eng_lane_give_back(lane);
-  if (!started) {
+  if (!stream->worker_started) { /* nobody can start it any more */
     eng_context_remove_stream(stream);
     eng_release(&stream->head); /* the handle's */
   }

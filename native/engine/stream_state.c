@@ -109,17 +109,37 @@ void eng_stream_tell_abort(struct eng_stream *stream) {
   atomic_fetch_add(&stream->aborts, 1);
 }
 
+static int32_t abort_(struct eng_stream *stream, const char *function) {
+  int32_t status = eng_stream_check_captured(stream, function);
+  if (status != ACLPY_ACL_SUCCESS) return status;
+  eng_stream_tell_abort(stream);
+  eng_stream_discard_queued(stream);
+  return status;
+}
+
 int32_t aclpy_stream_abort(aclpy_handle ctx, aclpy_handle handle) {
   static const char function[] = "aclrtStreamAbort";
   int32_t status = ACLPY_ACL_SUCCESS;
   struct eng_stream *stream = eng_stream_resolve(ctx, handle, function, &status);
   if (stream == NULL) return status;
-  status = eng_stream_check_captured(stream, function);
-  if (status == ACLPY_ACL_SUCCESS) {
-    eng_stream_tell_abort(stream);
-    eng_stream_discard_queued(stream);
-  }
+  status = abort_(stream, function);
   eng_release(&stream->head);
+  return status;
+}
+
+int32_t aclpy_context_abort(aclpy_handle ctx) {
+  static const char function[] = "Context.abort";
+  int32_t status = ACLPY_ACL_SUCCESS;
+  struct eng_context *context = eng_context_resolve(ctx, function, &status);
+  if (context == NULL) return status;
+  uint64_t id = 0;
+  for (struct eng_stream *stream; (stream = eng_context_next_stream(context, ENG_STREAMS_ALL, id)) != NULL;) {
+    id = stream->id;
+    int32_t one = eng_stream_empty(stream) ? ACLPY_ACL_SUCCESS : abort_(stream, function);
+    if (status == ACLPY_ACL_SUCCESS) status = one;
+    eng_release(&stream->head);
+  }
+  eng_release(&context->head);
   return status;
 }
 

@@ -34,12 +34,13 @@ typedef struct FN(again_trio) {
 } FN(again_trio);
 
 /* Whether tiles are read so: where their rows do not evict each other, the second level holds three tiles and the
- * exponentials of one, and converting once more is cheap. */
+ * exponentials of one, or with AVX2 half of them (Zen 2), and converting once more is cheap. */
 ACLPY_INLINE int FN(tiles_again)(const aclpy_geometry *g) {
   const int64_t bytes = g->rows * g->stride * (int64_t)(3 * sizeof(STORED) + sizeof(REAL));
   const int lies_well = g->tiles == 1 || !aclpy_rows_collide(g, (int64_t)sizeof(STORED));
   const int converts = ACLPY_ISA_RANK > 1 || !KEEPS;
-  return g->mode == ACLPY_TILES && g->group == 1 && lies_well && converts && bytes <= aclpy_cache_bytes_l2() / 4 * 3;
+  const int64_t most = ACLPY_ISA_RANK == 3 ? aclpy_cache_bytes_l2() / 4 * 3 : aclpy_cache_bytes_l2() * 2;
+  return g->mode == ACLPY_TILES && g->group == 1 && lies_well && converts && bytes <= most;
 }
 
 /* n results of a logarithm that are dense: x less its largest is kept where converting x again would cost more. */

@@ -271,7 +271,8 @@ class Stream(HandleNoun, calls.Stream):
         Notes
         -----
         Blocks; Ctrl-C ends the wait, and what has not begun is dropped. A stream that is merely
-        garbage collected does not: its queued work still runs.
+        garbage collected does not, nor does one whose ``with`` block is left by an exception, for
+        what is queued may never end: whatever can run of it still runs.
         """
         if self._open:
             self._open = False
@@ -287,10 +288,7 @@ class Stream(HandleNoun, calls.Stream):
     ) -> None:
         if error is None:
             self.close()
-        elif isinstance(error, Exception):
-            with suppress(AclError):  # the block's own error says more
-                self.close()
-        else:  # Ctrl-C, or a test's time is over: what is queued may never end
+        else:  # what is queued may wait for what comes behind the error, so for ever
             self._let_go()
 
     def __del__(self) -> None:

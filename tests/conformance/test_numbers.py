@@ -275,6 +275,28 @@ def test_softmax_gradients_of_many_rows_to_the_letter(device, stream, isa, scale
         assert oracle.worst("SoftmaxBackward", got, expected, to_the_letter=True) <= 1, n
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("scale", [10, 1e3, 1e5, 1e6])
+@pytest.mark.parametrize("isa", isas())
+def test_softmax_gradients_near_one_number_to_the_letter(device, stream, isa, scale, place):
+    """Thousands of small products must be as good as the large one beside them: what they make of
+    the sum cancels with the gradient."""
+    for rows, n in ((200, 1000), (32, 4096), (8, 65_536)):
+        for spread in (0.0, 1e-4):
+            rng = np.random.default_rng(n)
+            y = rng.exponential(1, (rows, n))
+            y[:, 5] = 0
+            peak = rng.choice([0.5, 0.9, 0.999], (rows, 1))
+            y *= (1 - peak) / y.sum(1, keepdims=True)
+            y[:, 5] = peak[:, 0]
+            near = scale * (1 + spread * rng.standard_normal(y.shape))
+            (g, dim), (y, _) = (PLACES[place](a.astype(np.float32)) for a in (near, y))
+            with settings.override(isa=isa, fallback="error"):
+                got, _ = invoke(device, stream, "SoftmaxBackward", [g, y], dim)
+            expected = oracle.answer("SoftmaxBackward", [g, y], dim)
+            assert oracle.worst("SoftmaxBackward", got, expected, to_the_letter=True) <= 1, n
+
+
 @pytest.mark.parametrize("isa", isas())
 def test_gradients_of_log_softmax_that_cancel(device, stream, isa):
     """Rows of two, the first of which is all but exp(y) times the sum."""

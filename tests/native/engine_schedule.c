@@ -331,6 +331,27 @@ static void streams_come_and_go(void) {
   CHECK_EQUAL(aclpy_schedule_stop(), 100000);
 }
 
+static void a_released_stream_outlives_the_schedule(void) {
+  static const char *const policies[] = {"eager", "lazy", "reverse", "5"};
+  for (int i = 0; i < 4; i++) {
+    aclpy_handle a, latch = 0, event = new_event(ACLPY_EVENT_PLAIN, 0);
+    CHECK_EQUAL(aclpy_latch_create(&latch), 0);
+    begin(policies[i]);
+    a = new_stream();
+    CHECK_EQUAL(aclpy_latch_park(0, latch, a), 0);
+    n_written = 0;
+    submit(a, 'a');
+    CHECK_EQUAL(aclpy_event_record(0, event, a), 0);
+    CHECK_EQUAL(aclpy_stream_release(a), 0);
+    CHECK_EQUAL(aclpy_schedule_stop(), 507046); /* from here on its worker has it, and ends it */
+    CHECK_EQUAL(n_written, 0);
+    CHECK_EQUAL(aclpy_latch_destroy(latch), 0);
+    CHECK_EQUAL(aclpy_event_synchronize(event), 0);
+    CHECK_EQUAL(n_written, 1);
+    CHECK_EQUAL(aclpy_event_destroy(event), 0);
+  }
+}
+
 static void only_policies_are_taken(void) {
   static const char *const bad[] = {"", "LAZY", "-1", "7x", "r1", "r1:a0", "r1:<5", "r1: a", "99999999999999999999"};
   for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) CHECK_EQUAL(aclpy_schedule_start(bad[i]), 100000);
@@ -454,6 +475,7 @@ int main(void) {
   RUN(threads_share_a_schedule);
   RUN(callbacks_run_on_their_own_thread);
   RUN(streams_come_and_go);
+  RUN(a_released_stream_outlives_the_schedule);
   RUN(only_policies_are_taken);
   RUN(the_recorder_sees_starts_and_ends);
   RUN(latches_hold_streams);

@@ -130,6 +130,52 @@ def test_every_sort_of_failure_has_its_replay_string(project, failing):
     assert re.search(r"pytest 'test_it.py::test_it' --acl-schedule 'r1:", done.stdout), done.stdout
 
 
+#: What can never end, and is still in its stream when the fixture closes it.
+ENDLESS = {
+    "a wait in a context of its own": ("acl_context", """
+            s = acl.aclrtCreateStream()
+            acl.aclrtStreamWaitEvent(s, acl.aclrtCreateEventWithFlag(acl.ACL_EVENT_SYNC))
+            acl.aclrtSynchronizeStream(s)"""),
+    "a wait in the context's default stream": ("acl_context", """
+            acl.aclrtStreamWaitEvent(None, acl.aclrtCreateEventWithFlag(acl.ACL_EVENT_SYNC))
+            acl.aclrtSynchronizeStream(None)"""),
+    "a latch that the traceback keeps": ("acl_stream", """
+            latch = Latch()
+            latch.park(acl_stream)
+            acl_stream.synchronize()"""),
+    "a latch and a failed assertion": ("acl_stream", """
+            latch = Latch()
+            latch.park(acl_stream)
+            assert not latch"""),
+    "a block of the test's own": ("acl_device", """
+            latch = Latch()
+            with acl_device.create_stream() as s:
+                latch.park(s)
+                assert not latch"""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("marker", ["@pytest.mark.acl_schedules(2)", ""], ids=["ordered", "plain"])
+@pytest.mark.parametrize("case", ENDLESS)
+def test_what_never_ends_fails_once_and_holds_up_nothing(project, case, marker):
+    fixture, body = ENDLESS[case]
+    if not marker and "synchronize" in body.lower():
+        pytest.skip("without a schedule nothing knows that such a wait is endless")
+    done = project(f"""
+        import aclnn_py as acl
+        import pytest
+        from aclnn_py.testing import Latch
+
+        {marker}
+        def test_it({fixture}):{body}
+
+        @pytest.mark.acl_schedules(2)
+        def test_another(acl_stream):
+            acl_stream.synchronize()
+    """)
+    assert "1 failed, 1 passed" in done.stdout, done.stdout
+
+
 def test_a_replay_string_that_does_not_fit_fails(project):
     done = project(COUNTING, "--acl-schedule", "r1:zz9")
     assert done.returncode == 1
