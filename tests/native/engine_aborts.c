@@ -85,11 +85,36 @@ static void aborting(void) {
   destroy_stream(waiter.stream);
 }
 
+static void a_whole_context(void) {
+  aclpy_handle before = 0, context = 0, event = new_event(ACLPY_EVENT_WITH_FLAG, SYNC);
+  CHECK_EQUAL(aclpy_context_get_current(&before), 0);
+  CHECK_EQUAL(aclpy_context_create(0, &context), 0);
+  struct latch dropped = LATCH, idle_ran = LATCH;
+  aclpy_handle idle = new_stream(), stuck = new_stream(), released = new_stream();
+  CHECK_EQUAL(aclpy_event_wait(0, 0, event), 0); /* the default stream */
+  CHECK_EQUAL(aclpy_event_wait(0, stuck, event), 0);
+  CHECK_EQUAL(aclpy_event_wait(0, released, event), 0);
+  submit_mark(released, &dropped);
+  CHECK_EQUAL(aclpy_stream_release(released), 0);
+  CHECK_EQUAL(aclpy_context_abort(context), 0);
+  CHECK_EQUAL(aclpy_stream_synchronize(0, stuck), 107023);
+  CHECK_EQUAL(aclpy_stream_synchronize(0, 0), 107023);
+  submit_mark(idle, &idle_ran); /* what was empty knows nothing of it */
+  CHECK_EQUAL(aclpy_stream_synchronize(0, idle), 0);
+  CHECK_EQUAL(latch_count(&idle_ran), 1);
+  CHECK_EQUAL(aclpy_context_destroy(context), 0); /* does not wait for ever */
+  CHECK_EQUAL(latch_count(&dropped), 0);
+  CHECK_EQUAL(aclpy_context_abort(context), 107017);
+  CHECK_EQUAL(aclpy_context_set_current(before), 0);
+  CHECK_EQUAL(aclpy_event_destroy(event), 0);
+}
+
 int main(void) {
   CHECK_EQUAL(aclpy_set_device(0), 0);
   RUN(force_drops_what_has_not_begun);
   RUN(force_is_told_to_who_waits);
   RUN(aborting);
+  RUN(a_whole_context);
   CHECK_EQUAL(aclpy_reset_device(0), 0);
   CHECK_EQUAL(aclpy_live_count("task"), 0);
   return 0;
