@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults in the bytes of a softmax that are computed by one sum."""
+"""Faults in what operations after a softmax come to: bytes by one sum, a logarithm."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from mutant import Mutant
 
 BYTES = ("tests/conformance/test_fused_bytes.py",)
 
+POWERS = ("tests/conformance/test_powers.py",)
+
 FUSED_MUTANTS = (
+    Mutant(
+        "a logarithm of a softmax forgets the scale",
+        "native/kernels/fused_powers.h",
+        "(float)(p->after * aclpy_log_f64(p->before / sum)) : 0.0f",
+        "(float)(p->after * aclpy_log_f64(1.0 / sum)) : 0.0f",
+        POWERS,
+    ),
     Mutant(
         "bytes next to halves are taken as they come",
         "native/kernels/fused_fixed.h",

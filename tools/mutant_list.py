@@ -248,6 +248,13 @@ MUTANTS = (
         "avx512",
     ),
     Mutant(
+        "sums of products are made in coarse units",
+        "native/simd/products.h",
+        "#define ACLPY_ANCHOR 0x1.8p10f",
+        "#define ACLPY_ANCHOR 0x1.8p16f",
+        NUMBERS,
+    ),
+    Mutant(
         "of sixteen powers of two one is a little too large",
         "native/simd/powers.h",
         "P(3, 0x3f91c3d3u)",
