@@ -4,14 +4,24 @@
 from __future__ import annotations
 
 from aclnn_runtime import Stream
-from aclnn_runtime.noun import handle_of
+from aclnn_runtime.arguments import SIZE_MAX, describe
+from aclnn_runtime.errors import fail
 
 __all__ = ["place_of"]
 
 
 def place_of(function: str, stream: Stream | int | None) -> tuple[int, int]:
     """Context and handle; None and 0 are the default stream of the thread's current context."""
-    if isinstance(stream, int) and not isinstance(stream, bool) and 0 <= stream < 2**64:
-        return 0, stream
-    context = stream._context if isinstance(stream, Stream) else 0  # noqa: SLF001  # our noun
-    return context, handle_of(function, "stream", stream, Stream)
+    if isinstance(stream, Stream):
+        return stream._context, stream.handle  # noqa: SLF001  # our noun
+    handle = 0 if stream is None else stream
+    if not isinstance(handle, int) or isinstance(handle, bool) or not 0 <= handle <= SIZE_MAX:
+        fail(
+            function,
+            "stream",
+            what="is no stream",
+            got=describe(stream),
+            expected="a Stream, its handle, or None for the default stream of the current context",
+            fix=f"make one with {Stream._door}",  # noqa: SLF001  # our noun
+        )
+    return 0, handle

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from aclnn_native import lib
 from aclnn_py.testing._streams import place_of
@@ -65,6 +65,10 @@ class Latch:
         traceback: TracebackType | None,
     ) -> None:
         self.release()
+
+    def __reduce__(self) -> NoReturn:
+        # What copy and pickle ask: a copy would release the latch when it goes.
+        raise TypeError("a Latch cannot be copied or pickled: it would be released twice")
 
     def __del__(self) -> None:
         handle = getattr(self, "_handle", 0)

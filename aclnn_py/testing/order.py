@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from aclnn_py.testing.recorder import Recording, Task, latest
 from aclnn_py.testing.schedule import current_replay
+from aclnn_runtime.arguments import describe
+from aclnn_runtime.errors import fail
 
 __all__ = ["assert_before"]
 
@@ -23,13 +25,24 @@ def assert_before(a: str | Task, b: str | Task, recording: Recording | None = No
 
     Raises
     ------
+    AclError
+        100000 for what is no recording.
     AssertionError
         Naming the first pair that ran otherwise, with the events around it; also if no task
         carries the label, or nothing was recorded.
     """
-    chosen = recording or latest()
+    chosen = latest() if recording is None else recording
     if chosen is None:
         raise AssertionError("nothing has been recorded; use `with record():` around the submits")
+    if not isinstance(chosen, Recording):
+        fail(
+            "assert_before",
+            "recording",
+            what="has the wrong type",
+            got=describe(chosen),
+            expected="a Recording or None",
+            fix="pass what `with record() as recording:` gives",
+        )
     first, second = _tasks(chosen, a), _tasks(chosen, b)
     for one in first:
         for other in second:

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from aclnn_native import ffi, lib
-from aclnn_runtime.arguments import as_text
+from aclnn_runtime.arguments import as_text, describe
+from aclnn_runtime.errors import fail
 from aclnn_runtime.outputs import check
 
 if TYPE_CHECKING:
@@ -109,19 +111,56 @@ def record() -> Iterator[Recording]:
         check(status)
 
 
+_LONGEST_LABEL: Final = 63  # bytes: what aclpy_task_event has room for
+
+
+class _InForce(threading.local):
+    """The label of the thread's innermost block: the engine keeps one, and no older ones."""
+
+    name: bytes | None = None
+
+
+_in_force: Final = _InForce()
+
+
 @contextmanager
 def label(name: str) -> Iterator[None]:
     """Let the tasks that this thread submits inside the ``with`` block carry a name of their own.
 
     Without one a task goes by its C name, such as ``aclnnSoftmax`` or ``aclrtRecordEvent``. Labels
-    are kept while a recording, a trace, a planned failure or a scheduler is on.
+    are kept while a recording, a trace, a planned failure or a scheduler is on. Blocks nest: behind
+    an inner one the outer label is in force again.
+
+    Raises
+    ------
+    AclError
+        100000 for what is no text, and for one of more than 63 bytes in UTF-8.
     """
-    text = as_text("label", "name", name)
-    check(lib.aclpy_label(ffi.NULL if text is None else text))
+    inner, outer = _as_label(name), _in_force.name
     try:
+        _set_label(inner)
         yield
     finally:
-        check(lib.aclpy_label(ffi.NULL))
+        _set_label(outer)
+
+
+def _as_label(name: object) -> bytes | None:
+    text = as_text("label", "name", name)
+    if text is not None and len(text) > _LONGEST_LABEL:
+        fail(
+            "label",
+            "name",
+            what="is too long",
+            got=f"{describe(name)}, {len(text)} bytes",
+            expected=f"at most {_LONGEST_LABEL} bytes in UTF-8",
+            fix="shorten the label",
+        )
+    return text
+
+
+def _set_label(name: bytes | None) -> None:
+    check(lib.aclpy_label(ffi.NULL if name is None else name))
+    _in_force.name = name
 
 
 def latest() -> Recording | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from aclnn_native import ffi, lib
 from aclnn_py.testing._streams import place_of
 from aclnn_runtime import AclError
-from aclnn_runtime.arguments import as_text
+from aclnn_runtime.arguments import SIZE_MAX, as_int, as_some_text
 from aclnn_runtime.errors import fail
 from aclnn_runtime.outputs import check, number
 
@@ -122,8 +122,11 @@ def scheduler(policy: str | None = None, *, seed: int | None = None) -> Iterator
             fix="write scheduler('lazy') or scheduler(seed=7)",
             status=100000,
         )
-    chosen = str(seed if policy is None else policy)
-    check(lib.aclpy_schedule_start(as_text("scheduler", "policy", chosen)))
+    if policy is None:  # a text as a seed could be any policy
+        chosen = str(as_int("scheduler", "seed", seed, low=0, high=SIZE_MAX))
+    else:
+        chosen = str(policy)
+    check(lib.aclpy_schedule_start(as_some_text("scheduler", "policy", chosen)))
     schedule = Schedule()
     try:
         yield schedule

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from aclnn_native import lib
+from aclnn_runtime.arguments import as_some_text
 from aclnn_runtime.outputs import check
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
 __all__ = ["trace"]
@@ -30,10 +31,10 @@ def trace(path: str | os.PathLike[str]) -> Iterator[None]:
     Raises
     ------
     AclError
-        100000 for a trace inside of another one; 100003 if the file cannot be opened; 100004 at
-        the end if it could not be written.
+        100000 for what is no path, and for a trace inside of another one; 100003 if the file cannot
+        be opened; 100004 at the end if it could not be written.
     """
-    check(lib.aclpy_trace_start(os.fsencode(path)))
+    check(lib.aclpy_trace_start(as_some_text("trace", "path", path)))
     try:
         yield
     finally:

@@ -22,6 +22,7 @@ __all__ = [
     "as_int32",
     "as_list",
     "as_size",
+    "as_some_text",
     "as_text",
     "as_uint32",
     "describe",
@@ -126,19 +127,31 @@ def as_text(function: str, argument: str, value: object) -> bytes | None:
     AclError
         100000 for anything else.
     """
-    if value is None:
-        return None
+    return None if value is None else as_some_text(function, argument, value)
+
+
+def as_some_text(function: str, argument: str, value: object) -> bytes:
+    """A ``const char *`` that may not be null: a string or a path.
+
+    Raises
+    ------
+    AclError
+        100000 for anything else.
+    """
+    expected = "a string"
     try:
         text = os.fsencode(value)  # type: ignore[arg-type]  # asking is the test
-    except (TypeError, ValueError):
+    except TypeError:
         text = None
+    except UnicodeEncodeError as error:
+        text, expected = None, f"a string that {error.encoding} can encode"
     if text is None or b"\0" in text:
         fail(
             function,
             argument,
             what="is no text",
             got=describe(value),
-            expected="a string without NUL characters",
+            expected=expected if text is None else "a string without NUL characters",
             fix=f"pass {argument} as a str",
         )
     return text

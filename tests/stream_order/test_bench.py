@@ -157,11 +157,53 @@ def test_one_plan_at_a_time(device, stream, plan):
             stream.synchronize() if plan is fail_task else device.malloc(16)
 
 
-@pytest.mark.parametrize("name", [3, "a\0b"])
+@pytest.mark.parametrize("name", [3, "a\0b", "\ud800", "x" * 64, "\u00e9" * 32])
 def test_what_is_no_label_is_refused(name):
     with pytest.raises(acl.AclError) as caught, label(name):
         raise AssertionError("the block must not run")
     assert caught.value.status == 100000
+    assert (caught.value.operator, caught.value.argument) == ("label", "name")
+
+
+def test_labels_nest(stream):
+    """Behind an inner block, however it ends, the outer label is in force again."""
+    longest = "\u00e9" * 31 + "x"
+    with record() as recording, label("outer"):
+        stream.launch_host_func(print)
+        with pytest.raises(ZeroDivisionError), label(longest):
+            raise ZeroDivisionError(stream.launch_host_func(print))
+        with pytest.raises(acl.AclError), label(3):
+            raise AssertionError("the block must not run")
+        stream.launch_host_func(print)
+        with label(None):
+            stream.record()
+        stream.synchronize()
+    names = [task.label for task in recording.tasks()]
+    assert names == ["outer", longest, "outer", "aclrtRecordEvent"]
+
+
+def test_labels_are_of_their_thread(stream):
+    with record() as recording, label("of this thread"):
+        other = threading.Thread(target=submit, args=(stream, "of the other"))
+        other.start()
+        other.join()
+        stream.launch_host_func(print)
+        stream.synchronize()
+    assert [task.label for task in recording.tasks()] == ["of the other", "of this thread"]
+
+
+@pytest.mark.parametrize("recording", ["x", 0, []])
+def test_what_is_no_recording_is_refused(recording):
+    with pytest.raises(acl.AclError) as caught:
+        assert_before("a", "b", recording=recording)
+    assert (caught.value.status, caught.value.argument) == (100000, "recording")
+
+
+@pytest.mark.parametrize("path", [None, 3, "a\0b", "\ud800"])
+def test_what_is_no_path_of_a_trace_is_refused(path):
+    with pytest.raises(acl.AclError) as caught, trace(path):
+        raise AssertionError("the block must not run")
+    assert (caught.value.status, caught.value.argument) == (100000, "path")
 
 
 def test_a_callback_that_only_the_waiting_thread_could_call(stream):

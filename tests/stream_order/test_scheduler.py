@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -222,14 +224,52 @@ def test_a_latch_serves_several_streams(stream, second):
     assert sorted(seen) == ["a", "b"]
 
 
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_latch_has_one_owner(stream, copied):
+    """A copy would release the streams when it goes."""
+    with Latch(stream) as latch, pytest.raises(TypeError, match="Latch"):
+        copied(latch)
+    stream.synchronize()
+
+
+@pytest.mark.parametrize("wrong", [-1, 2**64, True, "x"])
+def test_what_is_no_stream_is_refused(wrong):
+    with scheduler("lazy") as schedule:
+        for call in (Latch().park, schedule.step):
+            with pytest.raises(acl.AclError, match="its handle, or None") as caught:
+                call(wrong)
+            assert (caught.value.status, caught.value.argument) == (100000, "stream")
+
+
+def test_none_and_a_handle_are_streams(stream, current_device):
+    with scheduler("lazy") as schedule, Latch() as latch:
+        latch.park(None)
+        latch.park(stream.handle)
+        latch.release()
+        assert schedule.step(None)
+        assert schedule.step(stream.handle)
+
+
 @pytest.mark.parametrize(
-    "how",
-    [{}, {"policy": "lazy", "seed": 1}, {"policy": "sometimes"}, {"seed": -1}, {"policy": "r1:?"}],
+    ("how", "argument"),
+    [
+        ({}, "policy, seed"),
+        ({"policy": "lazy", "seed": 1}, "policy, seed"),
+        ({"policy": "sometimes"}, "policy"),
+        ({"policy": "r1:?"}, "policy"),
+        ({"policy": "\ud800"}, "policy"),
+        ({"policy": "a\0b"}, "policy"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 2**64}, "seed"),
+        ({"seed": "x"}, "seed"),
+        ({"seed": "lazy"}, "seed"),
+    ],
 )
-def test_what_is_no_schedule_is_refused(how):
+def test_what_is_no_schedule_is_refused(how, argument):
     with pytest.raises(acl.AclError) as caught, scheduler(**how):
         raise AssertionError("the block must not run")
-    assert caught.value.status == 100000
+    assert (caught.value.status, caught.value.argument) == (100000, argument)
+    assert ("NUL" in str(caught.value)) == ("\0" in how.get("policy", ""))
 
 
 def test_one_schedule_at_a_time_and_only_with_idle_streams(stream):
