@@ -28,7 +28,7 @@ from aclnn_py.core.dtype import as_dtype
 from aclnn_py.core.soc import SOC_PROFILES
 from aclnn_py.dialects.facts import FAMILIES
 from aclnn_py.dialects.facts import table as side_by_side
-from aclnn_py.support import gpu_lines, setting_rows, support_rows
+from aclnn_py.support import gpu_lines, host_python, setting_rows, support_rows
 from aclnn_py.twophase import dialect_operators, explain, operators
 from aclnn_runtime import AclError
 from aclnn_runtime.device import device_count
@@ -104,6 +104,7 @@ def info() -> None:
     table = Table.grid(padding=(0, 2))
     for name, value in _facts():
         table.add_row(name, value)
+    table.add_row("Python for C hosts", escape(host_python()))
     for line in gpu_lines():
         table.add_row("GPU", escape(line))
     for variable, value, _ in setting_rows(settings.current()):
@@ -212,13 +213,21 @@ def _facts() -> Iterator[tuple[str, str]]:
     supported = lib.aclpy_isa_supported()
     isas = [isa for isa in _ISAS if lib.aclpy_isa_mask(isa.encode()) & ~_below(isa) & supported]
     yield "aclnn_py", version("aclnn-py")
-    yield "devices", ", ".join(f"cpu:{index}" for index in range(device_count()))
+    yield "devices", _devices(active.backend)
     yield "SoC profile", active.soc
     yield "instruction sets", ", ".join(isas)
     yield "softmax float32 runs on", _chosen_isa(active.isa_mask)
     yield "threads", str(lib.aclpy_thread_count())
     yield "L2 cache of a core", f"{lib.aclpy_cache_bytes_l2() // 1024} KiB"
     yield "last-level cache (our share)", f"{lib.aclpy_cache_bytes_last_level() // 1024} KiB"
+
+
+def _devices(backend: str) -> str:
+    try:
+        count = device_count()
+    except AclError as error:  # the row "GPU" says why
+        return f"none: {error.status_name} {error.status}"
+    return ", ".join(f"{backend}:{index}" for index in range(count))
 
 
 def _below(isa: str) -> int:

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from aclnn_py.core.dtype import by_name
 from aclnn_py.core.soc import SOC_PROFILES
@@ -16,7 +19,19 @@ if TYPE_CHECKING:
     from aclnn_py.core.settings import Settings
     from aclnn_py.core.spec import OpSpec, TensorParam
 
-__all__ = ["OperatorSupport", "gpu_lines", "setting_rows", "support_rows"]
+__all__ = ["OperatorSupport", "gpu_lines", "host_python", "setting_rows", "support_rows"]
+
+# What native/capi/interpreter.c asks a Python; its first line is the shared library, or empty.
+_QUESTION: Final = """import os, sys, sysconfig as s
+v = s.get_config_vars()
+names = [v.get('INSTSONAME'), v.get('LDLIBRARY')]
+folders = [v.get('LIBDIR'), os.path.join(sys.base_prefix, 'lib'), v.get('LIBPL'), sys.base_prefix]
+multi = v.get('MULTIARCH')
+folders += [os.path.join(f, multi) for f in folders[:2] if f and multi]
+paths = [os.path.join(f, n) for f in folders if f for n in names if n and ('.so' in n or \
+'.dylib' in n or '.framework' in f or 'Python' == n[-6:])]
+print(next((p for p in paths if os.path.exists(p)), ''), sys.executable, sys.base_prefix, sep='\\n')
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +77,26 @@ def gpu_lines() -> list[str]:
     except AclError as error:
         got = getattr(error, "got", "") or str(error)
         return [f"none: {got}; {error.hint}"]
+
+
+def host_python() -> str:
+    """The shared library of the Python that a C host plans with, or in a line why there is none."""
+    python = os.environ.get("ACLNN_PY_PYTHON") or sys.executable
+    fix = "let ACLNN_PY_PYTHON name a Python that has aclnn-py and a shared library"
+    try:
+        done = subprocess.run(  # noqa: S603  # the Python that the user has chosen
+            [python, "-I", "-S", "-c", _QUESTION],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError as error:
+        return f"none: {python} cannot be run ({error.strerror}); {fix}"
+    if done.returncode:
+        return f"none: {python} did not answer; {fix}"
+    library = done.stdout.partition("\n")[0]
+    return library or f"none: {python} has no shared library (libpython); {fix}"
 
 
 def setting_rows(settings: Settings) -> list[tuple[str, str, str]]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from contextlib import ExitStack, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["acl_context", "acl_device", "acl_stream"]
 
+_LONGEST_NAME: Final = 120  # bytes of a picture's file name: file systems take 255 or fewer
 _POLICIES: Final = ("eager", "lazy", "reverse")
 _LEDGER: Final = pytest.StashKey["Ledger"]()
 _WATCH: Final = pytest.StashKey[ExitStack]()
@@ -177,21 +179,38 @@ def _run(item: pytest.Function, policy: str, title: str) -> int:
                 f"failed under {title}; the same order again:",
                 f"  pytest '{item.nodeid}' --acl-schedule '{replay}'",
                 f"  scheduler({replay!r})",
-                *_picture(item, replay),
+                _timeline(item, replay),
             ]
             item.add_report_section("call", "acl schedule", "\n".join(lines))
         raise
     return schedule.diverged
 
 
-def _picture(item: pytest.Function, replay: str) -> list[str]:
+def _timeline(item: pytest.Function, replay: str) -> str:
+    """Where the picture is, or why there is none: the test's own failure is what counts."""
+    try:
+        return _picture(item, replay)
+    except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:  # noqa: BLE001  # said
+        return f"timeline: none ({type(error).__name__}: {' '.join(str(error).split())})"
+
+
+def _file_name(item: pytest.Function) -> str:
+    """The test's name as that of a file; a long one is cut, and told from others by a number."""
+    name = "".join(sign if sign.isalnum() else "-" for sign in item.name)
+    if len(name.encode()) <= _LONGEST_NAME:
+        return name
+    number = sha256(item.nodeid.encode(errors="backslashreplace")).hexdigest()[:12]
+    return f"{name.encode()[:_LONGEST_NAME].decode(errors='ignore')}-{number}"
+
+
+def _picture(item: pytest.Function, replay: str) -> str:
     """Run the failing order once more under a trace, and draw it."""
     from aclnn_py.testing.schedule import scheduler  # noqa: PLC0415  # loads the native library
     from aclnn_py.testing.timeline import trace  # noqa: PLC0415  # same
 
     folder = Path(item.config.rootpath, item.config.getoption("--acl-timelines"))
     folder.mkdir(parents=True, exist_ok=True)
-    name = "".join(sign if sign.isalnum() else "-" for sign in item.name)
+    name = _file_name(item)
     events, picture = folder / f"{name}.json", folder / f"{name}.svg"
     with trace(events), suppress(Exception, pytest.fail.Exception), scheduler(replay):
         _call(item)
@@ -202,8 +221,8 @@ def _picture(item: pytest.Function, replay: str) -> list[str]:
         check=False,
     )
     if done.returncode:
-        return [f"timeline: {events} (no picture: {done.stderr.strip()})"]
-    return [f"timeline: {picture} (to explore it: {events} in Perfetto)"]
+        return f"timeline: {events} (no picture: {done.stderr.strip()})"
+    return f"timeline: {picture} (to explore it: {events} in Perfetto)"
 
 
 @pytest.hookimpl(tryfirst=True)

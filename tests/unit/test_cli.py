@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -13,6 +15,8 @@ from click.testing import CliRunner
 
 import aclnn_py as acl
 from aclnn_py.cli import main
+from aclnn_py.support import host_python
+from support.sources import ROOT
 
 FOUR = ["aclnnLogSoftmax", "aclnnLogSoftmaxBackward", "aclnnSoftmax", "aclnnSoftmaxBackward"]
 
@@ -80,6 +84,47 @@ def test_info_says_what_holds():
     assert done.exit_code == 0
     for fact in ("cpu:0", "baseline", "threads", "ACLNN_PY_SOC", "Ascend910B", "last-level cache"):
         assert fact in done.output
+
+
+def fact(shown, name):
+    """What a row of `info` says."""
+    row = next(line for line in shown.splitlines() if line.startswith(name))
+    return row.removeprefix(name).strip()
+
+
+NO_PYTHON = "let ACLNN_PY_PYTHON name a Python that has aclnn-py and a shared library"
+
+
+def test_info_tells_the_python_that_a_c_host_loads(monkeypatch):
+    """What C asks is what is asked here, so the answers are one."""
+    monkeypatch.delenv("ACLNN_PY_PYTHON", raising=False)
+    source = (ROOT / "native" / "capi" / "interpreter.c").read_text(encoding="utf-8")
+    literals = re.search(r"question_\[\] =\n(.*?);\n\n", source, re.DOTALL)[1]
+    question = ast.literal_eval(f"({literals})")
+    answer = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", question],
+        capture_output=True, text=True, timeout=60, check=True,
+    ).stdout.splitlines()[0]  # fmt: skip
+    none = f"none: {sys.executable} has no shared library (libpython); {NO_PYTHON}"
+    assert fact(call("info").output, "Python for C hosts") == (answer or none)
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("#!/bin/sh\necho /lib/libpython3.so\n", "/lib/libpython3.so"),
+        ("#!/bin/sh\necho\n", f"none: P has no shared library (libpython); {NO_PYTHON}"),
+        ("#!/bin/sh\nexit 1\n", f"none: P did not answer; {NO_PYTHON}"),
+        (None, f"none: P cannot be run (No such file or directory); {NO_PYTHON}"),
+    ],
+)
+def test_the_python_that_is_chosen_is_asked(monkeypatch, tmp_path, script, said):
+    python = tmp_path / "p"
+    if script:
+        python.write_text(script)
+        python.chmod(0o755)
+    monkeypatch.setenv("ACLNN_PY_PYTHON", str(python))
+    assert host_python() == said.replace("P ", f"{python} ", 1)
 
 
 def test_info_follows_the_environment():

@@ -53,17 +53,31 @@ def test_without_a_gpu_it_says_so():
     assert "nvidia-smi" in text
 
 
+INFO = """
+    import sys
+    from aclnn_py.cli import main
+    sys.argv = ["aclnn-py", "info"]
+    main()
+"""
+
+
 @pytest.mark.parametrize(
     ("devices", "expected"), [("0", "none: CuPy 14.2.0"), ("1", "cuda:0  Fake")]
 )
 def test_info_lists_gpus(devices, expected):
-    code = """
-        import sys
-        from aclnn_py.cli import main
-        sys.argv = ["aclnn-py", "info"]
-        main()
-    """
-    assert expected in said(code, PYTHONPATH=PATHS, FAKE_CUPY_DEVICES=devices)
+    assert expected in said(INFO, PYTHONPATH=PATHS, FAKE_CUPY_DEVICES=devices)
+
+
+@pytest.mark.parametrize(
+    ("devices", "expected"),
+    [("0", "none: ACL_ERROR_RT_NO_DEVICE 207004"), ("2", "cuda:0, cuda:1")],
+)
+def test_info_lists_the_devices_of_the_backend(devices, expected):
+    """Also where there is none: whoever asks wants to know why."""
+    environment = {"FAKE_CUPY_DEVICES": devices, "ACLNN_PY_BACKEND": "cuda"}
+    text = said(INFO, PYTHONPATH=PATHS, **environment)
+    assert re.search(rf"^devices +{expected} *$", text, re.MULTILINE), text
+    assert "ACLNN_PY_BACKEND" in text
 
 
 def test_a_wrong_number_is_refused():

@@ -176,6 +176,43 @@ def test_what_never_ends_fails_once_and_holds_up_nothing(project, case, marker):
     assert "1 failed, 1 passed" in done.stdout, done.stdout
 
 
+LONG = """
+    import pytest
+
+    @pytest.mark.acl_schedules(1)
+    @pytest.mark.parametrize("text", [sign * 300 for sign in ("x", "x" * 2, "\u00e9")], ids=str)
+    def test_it(acl_stream, text):
+        acl_stream.launch_host_func(print)
+        acl_stream.synchronize()
+        assert text == "as it should be"
+"""
+
+
+def test_long_names_have_pictures_of_their_own(project):
+    done = project(LONG)
+    assert "3 failed" in done.stdout, done.stdout
+    pictures = {Path(found) for found in re.findall(r"timeline: (\S+\.svg)", done.stdout)}
+    assert len(pictures) == 3
+    assert all(picture.is_file() for picture in pictures)
+
+
+@pytest.mark.parametrize(
+    ("folder", "reason"),
+    [
+        ("test_it.py", "FileExistsError"),
+        ("test_it.py/below", "NotADirectoryError"),
+        ("blocked", "AclError: trace"),
+    ],
+)
+def test_a_picture_that_fails_leaves_the_failure_as_it_is(project, tmp_path, folder, reason):
+    (tmp_path / "blocked" / "test-it.json").mkdir(parents=True)
+    done = project(COUNTING.replace("seen = []", "seen = [2]"), "--acl-timelines", folder)
+    assert done.returncode == 1
+    assert "assert [2, 1] == [1]" in done.stdout, done.stdout
+    assert re.search(r"--acl-schedule 'r1:", done.stdout)
+    assert re.search(rf"timeline: none \({reason}.*\)", done.stdout)
+
+
 def test_a_replay_string_that_does_not_fit_fails(project):
     done = project(COUNTING, "--acl-schedule", "r1:zz9")
     assert done.returncode == 1
