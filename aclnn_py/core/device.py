@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from math import prod, trunc
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -58,8 +58,9 @@ class Device(RuntimeDevice):
         Raises
         ------
         AclnnError
-            161002 for a type that has no place in the dtype table, and for numbers that an integer
-            type does not have.
+            161002 for a type that has no place in the dtype table, for numbers that an integer
+            type does not have, and for complex numbers in a real type unless all imaginary parts
+            are zero (of bool it is their truth).
         """
         found = _from_gpu(array)
         source = _values("Device.tensor", "array", array, lambda: np.asarray(found))
@@ -122,18 +123,17 @@ class Device(RuntimeDevice):
     def full(
         self, shape: Sequence[int] | int, value: complex, dtype: AnyDType = "float32"
     ) -> Tensor:
-        """A contiguous tensor of one value; errors as in `empty`."""
+        """A contiguous tensor of one value; errors as in `empty`, of the value as in `tensor`."""
         return self._filled("Device.full", shape, value, dtype)
 
     def _filled(
         self, function: str, shape: Sequence[int] | int, value: complex, dtype: AnyDType
     ) -> Tensor:
         row = _dtype(function, dtype)
+        one = _values(function, "value", value, lambda: _cast(np.asarray(value), row))
         tensor = self._allocate(function, shape, row)
         shape = tensor.shape
-        self._write(
-            tensor, _values(function, "value", value, lambda: np.full(shape, value, row.numpy))
-        )
+        self._write(tensor, _values(function, "value", value, lambda: np.full(shape, one)))
         return tensor
 
     def _allocate(self, function: str, shape: Sequence[int] | int, row: DType) -> Tensor:
@@ -214,12 +214,16 @@ def _limits(dtype: np.dtype[Any]) -> ml_dtypes.iinfo | None:
 
 
 def _cast(source: np.ndarray[Any, Any], row: DType) -> np.ndarray[Any, Any]:
-    """The array in the row's type; ValueError where an integer type does not reach so far."""
+    """The array in the row's type; ValueError where that does not have such numbers."""
     wanted = np.dtype(row.numpy)
+    if source.dtype.kind == "c" and wanted.kind not in "cb":
+        if source.imag.any():
+            raise ValueError("real ones; these have imaginary parts")
+        source = source.real
     limits = _limits(wanted)
     if limits and source.size and source.dtype != wanted and source.dtype.kind in "iufV":
         least, most = source.min().item(), source.max().item()  # NaN, where there is one
-        if not limits.min <= trunc(least) <= trunc(most) <= limits.max:
+        if not limits.min <= int(least) <= int(most) <= limits.max:
             raise ValueError(f"from {limits.min} to {limits.max}; these go from {least} to {most}")
     return source.astype(wanted, copy=False)
 

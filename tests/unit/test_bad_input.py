@@ -12,6 +12,8 @@ from support.problems import OPERATORS, Call
 from support.process import in_thread
 from support.tensors import build, check_error, planner, refused, runner
 
+NAN, INF = float("nan"), float("inf")
+
 # ---- arguments of phase 1 that no C compiler would take -----------------------------------------
 
 
@@ -269,6 +271,12 @@ def test_shapes_that_no_array_has(device):
     [
         ("value", lambda d: d.full((2,), 300, "int8")),
         ("value", lambda d: d.full((2,), "a", "float32")),
+        ("value", lambda d: d.full((2,), [1, 2, 3], "float32")),
+        *[("value", lambda d, v=v: d.full((2,), v, "int8")) for v in (300.0, -129.5, NAN, INF)],
+        *[("value", lambda d, v=v: d.full((2,), v, "float32")) for v in (1 + 2j, 1j * NAN)],
+        *[("array", lambda d, t=t: d.tensor([2, 1j], t)) for t in ("float32", "int8", "bfloat16")],
+        ("array", lambda d: d.tensor(np.array([300], np.longdouble), "int8")),
+        ("array", lambda d: d.tensor(np.array([NAN], np.longdouble), "int8")),
         ("array", lambda d: d.tensor([[1.0], [1.0, 2.0]])),
         ("array", lambda d: d.tensor(["a"], "float32")),
         ("array", lambda d: d.tensor(["a"])),
@@ -294,6 +302,18 @@ def test_integers_of_any_type_and_byte_order(device, source, target):
     held = device.tensor(values, target).numpy()
     assert held.dtype == np.dtype(target)
     assert np.array_equal(held, np.array(values.tolist(), target))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32", "bfloat16", "complex64", "bool"])
+@pytest.mark.parametrize("one", [1, 1.0, np.longdouble(1), 1 + 0j, np.True_], ids=repr)
+def test_one_number_of_any_type(device, one, dtype):
+    for made in (device.full((2,), one, dtype), device.tensor(np.array([one, one]), dtype)):
+        assert np.array_equal(made.numpy(), np.ones(2, dtype))
+
+
+def test_the_truth_of_complex_numbers(device):
+    assert device.tensor([0j, 1j], "bool").numpy().tolist() == [False, True]
+    assert device.full((1,), 1j, "bool").numpy().tolist() == [True]
 
 
 def test_values_that_an_integer_type_just_has(device):

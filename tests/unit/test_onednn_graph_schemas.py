@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -159,10 +160,40 @@ def test_an_attribute_of_another_operator():
     assert added(simple("SoftMax", alpha=1.0)) == "invalid_graph_op"
 
 
-@pytest.mark.parametrize("value", [None, object(), float("nan"), 2**63, [1, None], 1j, ["none"]])
+class LikeAnArray:
+    """Another library's."""
+
+    dtype = "float32"
+
+
+NO_VALUES = [
+    None, object(), float("nan"), 2**63, [1, None], 1j, ["none"], LikeAnArray(), [LikeAnArray()],
+    np.ones((2, 2), np.float32), np.array([1, np.nan]), np.ones(2, np.complex64),
+    np.array([True]), np.array(["a"]), np.zeros(1, [("a", "f4")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", NO_VALUES, ids=str)
 def test_what_cannot_be_an_attribute(value):
     with refused("invalid_arguments", "value"):
         simple("SoftMax").set_attr(ATTR.axis, value)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", np.longdouble, ml_dtypes.bfloat16, ">f4"])
+@pytest.mark.parametrize("values", [[0.5, 0.25], [0.5], []], ids=str)
+def test_arrays_of_floats_are_lists(values, dtype):
+    array = np.array(values, dtype)
+    for given in (array, list(array)):
+        assert simple("SoftMax").set_attr(ATTR.scales, given).attributes[ATTR.scales] == (
+            "f32s" if values else "s64s",
+            tuple(values),
+        )
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", np.longdouble, ml_dtypes.bfloat16])
+def test_one_float_of_any_type(dtype):
+    for given in (np.array(0.5, dtype), np.array([0.5], dtype)[0]):
+        assert simple("SoftMax").set_attr(ATTR.beta, given).attributes[ATTR.beta] == ("f32", 0.5)
 
 
 @pytest.mark.parametrize("name", [None, "axis", 0x31F, 1.0])

@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar, Final, NoReturn
 
+import ml_dtypes
+import numpy as np
+
 from aclnn_py.dialects.onednn.enums import member
 from aclnn_py.dialects.onednn.operations import single
 from aclnn_py.dialects.onednn.statuses import refuse, status
@@ -89,7 +92,7 @@ class op:
         ----------
         name : op.attr
             Which.
-        value : bool, int, float, str, or a sequence of int or float
+        value : bool, int, float, str, or a sequence or one-dimensional array of int or float
             Its Python type is its type: 1 and 1.0 are different kinds of attribute, except that an
             int also serves where a float32 is wanted.
 
@@ -125,7 +128,17 @@ class op:
 _INT64: Final = range(-(2**63), 2**63)
 
 
+def _plain(value: object) -> object:
+    """NumPy's floats, one or an array of them, of any type, as Python's; else the same object."""
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fV":
+        with suppress(ValueError):
+            ml_dtypes.finfo(value.dtype)  # type: ignore[no-untyped-call]  # refuses what is no float
+            return value.astype(np.float64).tolist()
+    return value
+
+
 def _value(name: attr_type, value: object) -> tuple[Value, object]:
+    value = _plain(value)
     if isinstance(value, bool | str):
         return ("bool" if isinstance(value, bool) else "string"), value
     scalar = _number(value)
@@ -152,6 +165,7 @@ def _value(name: attr_type, value: object) -> tuple[Value, object]:
 
 
 def _number(value: object) -> int | float | None:
+    value = _plain(value)
     if isinstance(value, bool | str):
         return None
     try:
@@ -160,10 +174,9 @@ def _number(value: object) -> int | float | None:
         pass
     else:
         return whole if whole in _INT64 else None
-    is_float = isinstance(value, float) or getattr(value, "dtype", "") == "float32"
-    number = float(value) if is_float else math.nan  # type: ignore[arg-type]  # asked above
-    with suppress(OverflowError):
-        return None if math.isnan(single(number)) else number
+    if isinstance(value, float):
+        with suppress(OverflowError):
+            return None if math.isnan(single(value)) else value
     return None
 
 
