@@ -148,5 +148,5 @@ def as_dtype(value: DTypeLike | DType | int | str) -> DType:
         raise KeyError(value)
     try:
         return _BY_NUMPY[np.dtype(cast("Any", value)).newbyteorder("=")]
-    except TypeError:
+    except (SyntaxError, TypeError, ValueError):  # as NumPy reads texts
         raise KeyError(value) from None

@@ -62,7 +62,10 @@ def text(call: str, parameter: str, value: object) -> bytes:
         raise TypeError(f"{call}(): '{parameter}' must be a str, not {type(value).__name__}")
     if "\0" in value:
         raise ValueError(f"{call}(): '{parameter}' contains a NUL character: {value!r}")
-    return value.encode()
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{call}(): '{parameter}' is no text in UTF-8: {value!r}") from None
 
 
 def order(

@@ -10,6 +10,7 @@ from typing import Final
 from aclnn_native import ffi, lib
 from aclnn_py.core.dtype import by_value
 from aclnn_py.pyacl.calls import INT32, INT64, UINT64, integer, order
+from aclnn_runtime.data_buffer import half_of
 from aclnn_runtime.errors import INVALID_PARAM
 
 __all__ = [
@@ -171,4 +172,4 @@ def float_to_float16(value: float, /) -> int:
         raise TypeError(
             f"acl.float_to_float16(): 'value' must be a number, not {type(value).__name__}"
         )
-    return int(lib.aclpy_float_to_float16(ffi.cast("float", float(value))))
+    return half_of(value)

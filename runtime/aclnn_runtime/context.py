@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from aclnn_native import calls, ffi, lib
-from aclnn_runtime.arguments import as_int32
+from aclnn_runtime.arguments import as_int32, as_size
 from aclnn_runtime.errors import raise_last
 from aclnn_runtime.noun import HandleNoun, handle_of
 
@@ -24,10 +24,16 @@ class Context(HandleNoun):
 
     @classmethod
     def from_handle(cls, handle: int) -> Context:
-        """The context with this native handle."""
+        """The context with this native handle.
+
+        Raises
+        ------
+        AclError
+            100000 for what is no handle.
+        """
         context = cls.__new__(cls)
         context._open = True
-        context._handle = handle
+        context._handle = as_size("Context.from_handle", "handle", handle)
         return context
 
     @property

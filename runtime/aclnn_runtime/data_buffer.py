@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numbers
+from math import inf
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int, as_size, describe
@@ -11,7 +12,16 @@ from aclnn_runtime.errors import fail, raise_last
 from aclnn_runtime.memory import Buffer
 from aclnn_runtime.noun import HandleNoun, handle_of
 
-__all__ = ["DataBuffer", "content", "create", "destroy", "float_to_half", "half_to_float", "update"]
+__all__ = [
+    "DataBuffer",
+    "content",
+    "create",
+    "destroy",
+    "float_to_half",
+    "half_of",
+    "half_to_float",
+    "update",
+]
 
 
 class DataBuffer(HandleNoun):
@@ -101,5 +111,14 @@ def float_to_half(value: object) -> int:
             expected="a number",
             fix="pass a float",
         )
-    bits: int = lib.aclpy_float_to_float16(ffi.cast("float", float(value)))
+    return half_of(value)
+
+
+def half_of(value: numbers.Real) -> int:
+    """The same of what is known to be a number."""
+    try:
+        nearest = float(value)
+    except OverflowError:  # an int or a fraction: beyond any float, so the farthest one
+        nearest = -inf if value < 0 else inf
+    bits: int = lib.aclpy_float_to_float16(ffi.cast("float", nearest))
     return bits

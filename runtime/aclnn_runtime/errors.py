@@ -82,7 +82,9 @@ def format_message(
         for label, text in (("got:", got), ("expected:", expected), ("fix:", fix))
         if text
     ]
-    return "\n".join(lines) + f"      [{_status_name(status)} {status}]"
+    text = "\n".join(lines) + f"      [{_status_name(status)} {status}]"
+    # Of a wrong argument there may be lone surrogates, which no stream and no C string takes.
+    return text.encode(errors="backslashreplace").decode()
 
 
 class AclError(RuntimeError):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from aclnn_native import calls, ffi, lib
-from aclnn_runtime.arguments import as_int32, as_uint32
+from aclnn_runtime.arguments import as_int32, as_size, as_uint32
 from aclnn_runtime.errors import raise_last
 from aclnn_runtime.noun import HandleNoun, handle_of
 from aclnn_runtime.outputs import check, number
@@ -34,8 +34,15 @@ class Event(HandleNoun):
 
     @classmethod
     def from_handle(cls, handle: int) -> Event:
-        """An event that somebody else owns; closing this object leaves it alone."""
-        return cls._adopt(handle, owned=False)
+        """An event that somebody else owns; closing this object leaves it alone.
+
+        Raises
+        ------
+        AclError
+            100000 for what is no handle.
+        """
+        number = as_size("Event.from_handle", "handle", handle)
+        return cls._adopt(number, owned=False)
 
     def synchronize(self, timeout_ms: int = -1) -> None:
         """Wait until the work recorded last has been done; at once if nothing was recorded.

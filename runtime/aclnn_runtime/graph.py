@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike, fspath
+from typing import TYPE_CHECKING
 
 from aclnn_native import ffi, lib
-from aclnn_runtime.arguments import as_int32, as_uint32
-from aclnn_runtime.noun import HandleNoun, handle_of
+from aclnn_runtime.arguments import as_int32, as_some_text, as_uint32
+from aclnn_runtime.noun import HandleNoun, handle_of, noun_of
 from aclnn_runtime.outputs import check, number
 from aclnn_runtime.stream import Stream
+
+if TYPE_CHECKING:
+    from os import PathLike
 
 __all__ = [
     "Graph",
@@ -75,15 +78,16 @@ class Graph(HandleNoun):
         Raises
         ------
         AclError
-            107027 if the stream is being captured; 107004 if it belongs to another context;
-            107017 if one of them is closed. Failures of tasks show at its next synchronise.
+            100000 for what is no stream; 107027 if it is being captured; 107004 if it belongs to
+            another context; 107017 if one of them is closed. Failures of tasks show at its next
+            synchronise.
 
         Notes
         -----
         Never blocks. Replays of one graph follow each other, whatever their streams.
         """
-        handle = handle_of("Graph.replay", "stream", stream, Stream)
-        check(lib.aclpy_graph_execute(stream._context, self._handle, handle))
+        place = noun_of("Graph.replay", "stream", stream, Stream)
+        check(lib.aclpy_graph_execute(place._context, self._handle, place._handle))
 
     @property
     def tasks(self) -> tuple[GraphTask, ...]:
@@ -115,7 +119,7 @@ class Graph(HandleNoun):
 
     @name.setter
     def name(self, text: str) -> None:
-        check(lib.aclpy_graph_set_name(self._handle, str(text).encode()))
+        check(lib.aclpy_graph_set_name(self._handle, as_some_text("Graph.name", "text", text)))
 
     @property
     def id(self) -> int:
@@ -124,8 +128,9 @@ class Graph(HandleNoun):
 
     def print_json(self, path: str | PathLike[str], flags: int = 0) -> None:
         """Write a description to a file; flag 1 is the long form."""
-        bits = as_uint32("aclmdlRIDebugJsonPrint", "flags", flags)
-        check(lib.aclpy_graph_print_json(self._handle, fspath(path).encode(), bits))
+        place = as_some_text("Graph.print_json", "path", path)
+        bits = as_uint32("Graph.print_json", "flags", flags)
+        check(lib.aclpy_graph_print_json(self._handle, place, bits))
 
     def close(self) -> None:
         """Give the graph back.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeVar
 
 from aclnn_native import calls, lib
 from aclnn_runtime.arguments import describe
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["HandleNoun", "Noun", "handle_of"]
+__all__ = ["HandleNoun", "Noun", "handle_of", "noun_of"]
 
 
 class Noun(calls.Noun):
@@ -81,21 +81,33 @@ class HandleNoun(Noun):
             raise_last(status)
 
 
+NounT = TypeVar("NounT", bound=HandleNoun)
+
+
 def handle_of(function: str, argument: str, value: object, kind: type[HandleNoun]) -> int:
     """The handle of a noun passed to a C name; None is C's null handle."""
     if isinstance(value, kind):
         return value._handle
     if value is not None:
-        _refuse(function, argument, value, kind)
+        _refuse(function, argument, value, kind, " or None")
     return 0
 
 
-def _refuse(function: str, argument: str, value: object, kind: type[HandleNoun]) -> NoReturn:
+def noun_of(function: str, argument: str, value: object, kind: type[NounT]) -> NounT:
+    """A noun that has to be given: a method of another noun has no use for C's null handle."""
+    if not isinstance(value, kind):
+        _refuse(function, argument, value, kind)
+    return value
+
+
+def _refuse(
+    function: str, argument: str, value: object, kind: type[HandleNoun], besides: str = ""
+) -> NoReturn:
     fail(
         function,
         argument,
         what="has the wrong type",
         got=describe(value),
-        expected=f"a {kind.__name__} or None",
+        expected=f"a {kind.__name__}{besides}",
         fix=f"make one with {kind._door}",
     )

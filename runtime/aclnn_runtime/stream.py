@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from aclnn_native import calls, ffi, lib
-from aclnn_runtime.arguments import as_int32, as_uint32
+from aclnn_runtime.arguments import as_int32, as_size, as_uint32
 from aclnn_runtime.errors import AclError, raise_last
 from aclnn_runtime.event import Event, create_plain
 from aclnn_runtime.host_function import launch
@@ -51,8 +51,15 @@ class Stream(HandleNoun, calls.Stream):
 
     @classmethod
     def from_handle(cls, handle: int) -> Stream:
-        """A stream that somebody else owns; closing this object leaves it alone."""
-        return cls._adopt(handle, _context_of(handle), owned=False)
+        """A stream that somebody else owns; closing this object leaves it alone.
+
+        Raises
+        ------
+        AclError
+            100000 for what is no handle; 107017 for that of no open stream.
+        """
+        number = as_size("Stream.from_handle", "handle", handle)
+        return cls._adopt(number, _context_of(number), owned=False)
 
     @classmethod
     def from_external(cls, stream: object, device: Device) -> Stream:

@@ -191,6 +191,30 @@ def test_107037_while_it_runs(stream):
     captured.graph.close()
 
 
+@pytest.mark.parametrize(
+    ("argument", "call"),
+    [
+        *[("stream", lambda graph, wrong=wrong: graph.replay(wrong)) for wrong in (None, 3, "x")],
+        *[
+            ("path", lambda graph, wrong=wrong: graph.print_json(wrong))
+            for wrong in (None, 3, "\ud800", "x\0y", b"x\0y")
+        ],
+        *[
+            ("text", lambda graph, wrong=wrong: setattr(graph, "name", wrong))
+            for wrong in (None, 3, "\ud800", "a\0b")
+        ],
+    ],
+)
+def test_wrong_arguments_of_a_graph_are_named(stream, argument, call):
+    with stream.capture() as captured:
+        stream.launch_host_func(lambda: None)
+    captured.graph.name = "before"
+    with pytest.raises(acl.AclError) as raised:
+        call(captured.graph)
+    assert (raised.value.status, raised.value.argument) == (100000, argument)
+    assert captured.graph.name == "before"
+
+
 def test_a_description_is_json(stream, tmp_path):
     with stream.capture() as captured:
         stream.launch_host_func(lambda: None)
@@ -198,6 +222,8 @@ def test_a_description_is_json(stream, tmp_path):
     path = tmp_path / "graph.json"
     acl.aclmdlRIDebugJsonPrint(captured.graph, path, 1)
     described = json.loads(path.read_text(encoding="utf-8"))
+    captured.graph.print_json(bytes(path), 1)
+    assert described == json.loads(path.read_text(encoding="utf-8"))
     assert described["streams"] == 1
     assert [task["name"] for task in described["tasks"]] == ["aclrtLaunchHostFunc"]
     with pytest.raises(acl.AclError) as raised:

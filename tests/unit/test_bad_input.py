@@ -232,7 +232,18 @@ def test_nouns_refuse_impossible_shapes_at_once(device, maker, shape):
 
 @pytest.mark.parametrize(
     "dtype",
-    ["float33", object, "datetime64[s]", acl.ACL_STRING, acl.ACL_DT_UNDEFINED, 5, None],
+    [
+        "float33",
+        "\ud800",
+        "a\0b",
+        "i4,,f",
+        object,
+        "datetime64[s]",
+        acl.ACL_STRING,
+        acl.ACL_DT_UNDEFINED,
+        5,
+        None,
+    ],
     ids=repr,
 )
 def test_nouns_refuse_unknown_dtypes(device, dtype):

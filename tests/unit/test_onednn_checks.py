@@ -341,6 +341,10 @@ def test_queries(bench):
     assert pd.get_algorithm() is dnnl.algorithm.softmax_accurate
     assert pd.query_md(dnnl.DNNL_ARG_SRC) == pd.src_desc() == md(SHAPE)
     assert pd.query_md(dnnl.DNNL_ARG_DIFF_SRC) == dnnl.memory_desc()
+    assert pd.query_md(np.int64(dnnl.DNNL_ARG_SRC)) == md(SHAPE)
+    for wrong in (np.array([1, 2]), np.array([1]), [], None, "src", 1.0):
+        with refused("invalid_arguments", "index"):
+            pd.query_md(wrong)
     assert pd.workspace_desc() == dnnl.memory_desc()
     assert not pd.next_impl()
     assert "softmax" in pd.impl_info_str()

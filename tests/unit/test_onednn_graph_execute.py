@@ -90,9 +90,26 @@ def test_a_stream_of_another_kind(call):
             call.compiled.execute(stream, call.inputs, call.outputs)
 
 
-def test_unknown_ids(call):
+@pytest.mark.parametrize("tid", [77, None, [], ([],), np.array([1, 2])], ids=repr)
+def test_unknown_ids(call, tid):
     with refused("invalid_arguments", "tid"):
-        call.compiled.query_logical_tensor(77)
+        call.compiled.query_logical_tensor(tid)
+
+
+@pytest.mark.parametrize(
+    ("argument", "wrong"),
+    [
+        ("desc", lambda tensor: tensor.memory_as([])),
+        ("desc", lambda tensor: tensor.memory_as(None)),
+        ("values", lambda tensor: tensor.write([[1], [2, 3]])),
+        ("values", lambda tensor: tensor.write(None)),
+        ("other", lambda tensor: tensor.get_logical_tensor().has_same_shape_and_layout(None)),
+    ],
+)
+@pytest.mark.parametrize("dims", [(), (2,), (2, 2)], ids=str)
+def test_wrong_arguments_of_tensors(bench, dims, argument, wrong):
+    with refused("invalid_arguments", argument):
+        wrong(dnnl.tensor(lt(0, "f32", dims), bench.engine))
 
 
 def test_the_same_tensors_with_other_data(bench):

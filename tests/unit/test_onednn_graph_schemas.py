@@ -196,10 +196,19 @@ def test_one_float_of_any_type(dtype):
         assert simple("SoftMax").set_attr(ATTR.beta, given).attributes[ATTR.beta] == ("f32", 0.5)
 
 
-@pytest.mark.parametrize("name", [None, "axis", 0x31F, 1.0])
+@pytest.mark.parametrize("name", [None, "axis", 0x31F, 1.0, []])
 def test_what_is_no_attribute(name):
     with refused("invalid_arguments", "name"):
         simple("SoftMax").set_attr(name, 1)
+    with refused("invalid_arguments", "name"):
+        simple("SoftMax").get(name)
+
+
+def test_what_an_operator_has_not_is_not_got():
+    with refused("invalid_arguments", "name"):
+        simple("SoftMax").get(ATTR.scales)
+    assert simple("SoftMax").set_attr(ATTR.scales, 2).get(ATTR.scales) == 2  # till it is added
+    assert simple("SoftMax").get(int(ATTR.axis)) == 1
 
 
 # ---- LogSoftmaxBackward's second input ----------------------------------------------------------

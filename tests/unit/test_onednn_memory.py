@@ -118,6 +118,20 @@ def test_equality_ignores_strides_that_move_nothing():
     assert not md((2, 3)).same_layout(md((3, 2)))
 
 
+@pytest.mark.parametrize("method", ["same_layout", "in_order_of", "with_layout_of"])
+@pytest.mark.parametrize("other", [None, (2, 3), "ab"], ids=repr)
+def test_what_is_no_descriptor_beside_another(method, other):
+    with refused("invalid_arguments", "other"):
+        getattr(md((2, 3)), method)(other)
+
+
+@pytest.mark.parametrize("other", [None, 0, dnnl.engine_kind.cpu], ids=repr)
+def test_what_is_no_engine_beside_another(bench, other):
+    assert bench.engine.is_same_device(dnnl.engine(dnnl.engine_kind.cpu, 0))
+    with refused("invalid_arguments", "other"):
+        bench.engine.is_same_device(other)
+
+
 @pytest.mark.parametrize(
     ("layout", "forward", "backward"),
     [

@@ -162,6 +162,14 @@ def test_handles_of_somebody_else_are_left_alone(device):
     assert caught.value.status == STATUS_CLOSED
 
 
+@pytest.mark.parametrize("noun", [acl.Stream, acl.Event, acl.Context])
+@pytest.mark.parametrize("handle", [-1, 2**64, "x", None, 1.5, True], ids=repr)
+def test_what_is_no_handle_is_refused(noun, handle):
+    with pytest.raises(acl.AclError) as caught:
+        noun.from_handle(handle)
+    assert (caught.value.status, caught.value.argument) == (100000, "handle")
+
+
 def test_context_objects_compare_by_context():
     def body():
         first = acl.aclrtCreateContext(0)

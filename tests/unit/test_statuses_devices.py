@@ -219,6 +219,7 @@ ROWS = [
     (107017, "acl.aclCreateDataBuffer(gone, 8)"),
     (100000, "acl.aclFloat16ToFloat(65536)"),
     (100000, "acl.aclFloatToFloat16('1')"),
+    (0, "acl.aclFloatToFloat16(10**400)"),
     # 7 errors
     (100000, "acl.aclrtPeekAtLastError(1)"),
     (100000, "acl.aclrtGetLastError(-1)"),

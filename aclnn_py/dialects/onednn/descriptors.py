@@ -142,6 +142,7 @@ class memory_desc:
 
     def in_order_of(self, other: memory_desc) -> memory_desc:
         """What ``any`` becomes beside `other`: dense, its axes in the other's order."""
+        _check_other("in_order_of", other)
         return memory_desc(self.dims, self.data_type, _dense_strides(self.dims, other.order))
 
     def with_layout_of(self, other: memory_desc) -> memory_desc:
@@ -149,6 +150,7 @@ class memory_desc:
 
         Repeated elements are not taken over: a gradient has a place for each.
         """
+        _check_other("with_layout_of", other)
         if self.dims != other.dims or other.has_repeated_elements:
             return self.in_order_of(other)
         return memory_desc(self.dims, self.data_type, other.strides)
@@ -177,6 +179,7 @@ class memory_desc:
 
     def same_layout(self, other: memory_desc) -> bool:
         """Whether both have the same dimensions at the same places; types may differ."""
+        _check_other("same_layout", other)
         return self._key[0] == other._key[0] and self._key[2:] == other._key[2:]
 
     def __eq__(self, other: object) -> bool:
@@ -191,6 +194,19 @@ class memory_desc:
         dims = "x".join("?" if n == DNNL_RUNTIME_DIM_VAL else str(n) for n in self.dims)
         layout = f"strides {self.strides}" if self.strides else self.format_kind.name
         return f"<memory_desc {self.data_type.name} {dims} {layout}>"
+
+
+def _check_other(method: str, value: object) -> None:
+    if not isinstance(value, memory_desc):
+        refuse(
+            status.invalid_arguments,
+            f"{_NAME}.{method}",
+            "other",
+            "is no memory_desc",
+            got=f"{type(value).__name__} {value!r}",
+            expected="a memory_desc",
+            fix="memory_desc((4, 8), data_type.f32, 'ab')",
+        )
 
 
 def _type(value: object, *, needed: bool) -> data_type:

@@ -128,6 +128,7 @@ class engine:
 
     def is_same_device(self, other: engine) -> bool:
         """Whether memory of one serves primitives of the other."""
+        check_engine("engine.is_same_device", other, "other")
         mine, theirs = self.description, other.description
         return (mine.kind, mine.index) == (theirs.kind, theirs.index)
 
@@ -193,13 +194,13 @@ class stream(calls.PrimitiveStream):
         return f"<stream of {self.engine!r}>"
 
 
-def check_engine(function: str, value: object) -> None:
+def check_engine(function: str, value: object, argument: str = "engine") -> None:
     """Refuse what is no engine with a device."""
     if not isinstance(value, engine):
         refuse(
             status.invalid_arguments,
             function,
-            "engine",
+            argument,
             "is no engine",
             got=f"{type(value).__name__} {value!r}",
             expected="an engine",

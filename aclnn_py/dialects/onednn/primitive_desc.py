@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -95,7 +96,25 @@ class softmax_primitive_desc:
         return self._attr
 
     def query_md(self, index: int) -> memory_desc:
-        """Descriptor of an execution argument; the zero descriptor for one it does not take."""
+        """Descriptor of an execution argument; the zero descriptor for one it does not take.
+
+        Raises
+        ------
+        OneDnnError
+            invalid_arguments for what is no integer.
+        """
+        try:
+            index = operator.index(index)
+        except TypeError:
+            refuse(
+                status.invalid_arguments,
+                f"{self._name}.query_md",
+                "index",
+                "is no index of an argument",
+                got=f"{type(index).__name__} {index!r}",
+                expected="an integer",
+                fix="for example DNNL_ARG_SRC",
+            )
         if index == DNNL_ARG_SCRATCHPAD:
             return self.scratchpad_desc()
         return next((a.desc for a in self.arguments if a.index == index), memory_desc())

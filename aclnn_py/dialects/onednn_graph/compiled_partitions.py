@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import copy
 from operator import is_
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
@@ -139,10 +140,13 @@ class compiled_partition(calls.Prepared):
         OneDnnError
             invalid_arguments for an id that the partition does not have.
         """
-        if tid not in self._settled:
+        found = None
+        with suppress(TypeError):  # a list or another thing without a hash
+            found = self._settled.get(tid)
+        if found is None:
             shown = ", ".join(map(str, self._settled))
             _invalid("compiled_partition.query_logical_tensor", "tid", "is unknown", tid, shown)
-        return self._settled[tid]
+        return found
 
     def get_inplace_ports(self) -> list[tuple[int, int]]:
         """Pairs of input and output ids that may share memory: same type, same layout."""

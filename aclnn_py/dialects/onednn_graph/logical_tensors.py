@@ -153,6 +153,7 @@ class logical_tensor:
 
     def has_same_shape_and_layout(self, other: logical_tensor) -> bool:
         """Whether memory of one fits the other, types aside."""
+        check_logical_tensor("logical_tensor.has_same_shape_and_layout", "other", other)
         mine = (self.dims, self.layout, self.strides)
         return mine == (other.dims, other.layout, other.strides)
 

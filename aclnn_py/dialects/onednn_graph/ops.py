@@ -21,7 +21,7 @@ from aclnn_py.dialects.onednn_graph.logical_tensors import check_logical_tensor,
 from aclnn_py.dialects.onednn_graph.schemas import SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from aclnn_py.dialects.onednn_graph.schemas import Port, Value
 
@@ -113,16 +113,39 @@ class op:
         return made
 
     def get(self, name: attr_type) -> object:
-        """An attribute's value, or its default."""
-        if name in self.attributes:
-            kind, value = self.attributes[name]
-            schema = SCHEMAS[self.op_kind].attributes[name].value
-            return float(value) if (kind, schema) == ("s64", "f32") else value  # type: ignore[arg-type]
-        return SCHEMAS[self.op_kind].attributes[name].default
+        """An attribute's value, or its default.
+
+        Raises
+        ------
+        OneDnnError
+            invalid_arguments for what is no attribute of the operator.
+        """
+        which = member("op.get", "name", name, attr_type)
+        schema = SCHEMAS.get(self.op_kind)
+        known = schema.attributes.get(which) if schema else None
+        if which in self.attributes:
+            kind, value = self.attributes[which]
+            is_float = known is not None and (kind, known.value) == ("s64", "f32")
+            return float(value) if is_float else value  # type: ignore[arg-type]
+        if known is None:
+            refuse(
+                status.invalid_arguments,
+                "op.get",
+                "name",
+                "is no attribute of the operator",
+                got=which.name,
+                expected=_names(schema.attributes if schema else ()),
+                fix="ask for one of these",
+            )
+        return known.default
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name.name} {value!r}" for name, (_, value) in self.attributes.items())
         return f"<op {self.id} {self.op_kind.name}{' ' if shown else ''}{shown}>"
+
+
+def _names(attributes: Iterable[attr_type]) -> str:
+    return " | ".join(one.name for one in attributes) or "none: it has no attributes"
 
 
 _INT64: Final = range(-(2**63), 2**63)

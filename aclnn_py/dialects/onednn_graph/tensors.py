@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aclnn_py.dialects.onednn.descriptors import memory_desc
 from aclnn_py.dialects.onednn.memories import DNNL_MEMORY_ALLOCATE, memory
 from aclnn_py.dialects.onednn_graph.logical_tensors import check_logical_tensor
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from aclnn_py.dialects.onednn.descriptors import memory_desc
     from aclnn_py.dialects.onednn.engines import engine
     from aclnn_py.dialects.onednn_graph.logical_tensors import logical_tensor
     from aclnn_runtime import Buffer
@@ -74,15 +75,18 @@ class tensor:
 
     def write(self, values: ArrayLike) -> tensor:
         """Set every element, given in logical order. Returns itself."""
-        array = np.asarray(values)
-        self._memory.write(array if self._lt.dims or array.shape else array.reshape(1))
+        with suppress(TypeError, ValueError):  # the memory's own refusal says what is expected
+            array = np.asarray(values)
+            values = array if self._lt.dims or array.shape else array.reshape(1)
+        self._memory.write(values)
         return self
 
     def memory_as(self, desc: memory_desc) -> memory:
         """Its memory under a descriptor of the same elements."""
         if desc == self._memory.desc:
             return self._memory
-        view = self._views.get(desc)
+        # What is no descriptor may have no hash; memory refuses it.
+        view = self._views.get(desc) if isinstance(desc, memory_desc) else None
         if view is None:
             engine, handle = self.get_engine(), self._memory.handle
             view = self._views[desc] = memory(desc, engine, handle)

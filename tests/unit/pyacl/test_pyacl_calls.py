@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -265,4 +266,10 @@ def test_element_types():
     assert acl.float16_to_float(0x3C00) == 1.0
     assert acl.float16_to_float(0x7C00) == 65536.0
     assert acl.float_to_float16(1.0) == 0x3C00
-    assert acl.float_to_float16(float("inf")) == 0x7BFF
+    for least in (
+        float("inf"),
+        10**400,
+        Fraction(10**400),
+    ):  # what no float can hold is beyond, too
+        assert acl.float_to_float16(least) == 0x7BFF
+        assert acl.float_to_float16(-least) == 0xFBFF
