@@ -50,7 +50,7 @@ def _integers(_: click.Context, param: click.Parameter, value: str | None) -> ob
     if value is None:
         return None
     try:
-        return tuple(int(part) for part in value.split(",") if part.strip())
+        return tuple(int(part) for part in value.split(",")) if value.strip() else ()
     except ValueError:
         raise click.BadParameter(
             f"{value!r} is no list of integers such as 4,2", param=param

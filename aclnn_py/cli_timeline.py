@@ -8,7 +8,7 @@ import re
 import sys
 from bisect import bisect_left
 from itertools import accumulate, pairwise
-from math import log10
+from math import isfinite, log10
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree as ET
@@ -25,6 +25,10 @@ _CONTROL: Final = re.compile(
     r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )  # XML has none
 _COLOURS: Final = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#72b7b2")
+#: What a file of another kind leads to.
+_NO_TRACE: Final = (
+    *(AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError),
+)
 _WAIT, _FAILED = "#d3d3d3", "#d62728"
 
 
@@ -44,8 +48,9 @@ def draw(events: list[dict[str, Any]], path: str | Path) -> None:
     Raises
     ------
     ValueError
-        Without a single task.
+        Without a single task, and for a time that is no finite number.
     """
+    _check_times(events)
     tasks = [event for event in events if event.get("ph") == "X" and event.get("cat") != "order"]
     if not tasks:
         raise ValueError("the trace holds no task")
@@ -72,6 +77,13 @@ def draw(events: list[dict[str, Any]], path: str | Path) -> None:
     for one in root.iter():
         one.text = one.text and _CONTROL.sub("\N{REPLACEMENT CHARACTER}", one.text)
     ET.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def _check_times(events: list[dict[str, Any]]) -> None:
+    for event in events:
+        for name in ("ts", "dur"):
+            if not isfinite(event.get(name, 0)):
+                raise ValueError(f"{name} of {event.get('name')} is {event[name]}, no time")
 
 
 class _Axis:
@@ -170,7 +182,7 @@ def timeline(trace: Path, output: Path) -> None:
     except OSError as error:
         click.echo(f"{output} cannot be written: {error}", err=True)
         sys.exit(1)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except _NO_TRACE as error:
         click.echo(f"{trace} is no trace of aclnn_py: {error}", err=True)
         sys.exit(1)
     click.echo(str(output))
@@ -178,6 +190,8 @@ def timeline(trace: Path, output: Path) -> None:
 
 def _events(text: str) -> list[dict[str, Any]]:
     """Also of a program that ended before it could close the file."""
+    if not text.strip():
+        raise ValueError("the file is empty")
     try:
         found = json.loads(text)
     except json.JSONDecodeError:

@@ -77,7 +77,7 @@ def _compiler(sources: tuple[str, ...]) -> list[str]:
     c_only = all(Path(source).suffix == ".c" for source in sources)
     chosen = os.environ.get("CC" if c_only else "CXX")
     candidates = ("cc", "gcc", "clang") if c_only else ("c++", "g++", "clang++")
-    if chosen:
+    if chosen and chosen.strip():
         return chosen.split()
     for name in candidates:
         if shutil.which(name):
@@ -132,7 +132,7 @@ def build(arguments: tuple[str, ...]) -> None:
         _stop("no file to compile: aclnn-py build softmax.cpp -o softmax")
     missing = [source for source in files if not Path(source).is_file()]
     if missing:
-        _stop(f"{missing[0]} does not exist")
+        _stop(f"{missing[0]} {'is a folder' if Path(missing[0]).is_dir() else 'does not exist'}")
     root = _made()
     compiler = _compiler(files)
     chosen = any(text.startswith("-std") for text in arguments)
@@ -157,7 +157,9 @@ _OPTIONS: Final = {
 @click.option("--soc", type=click.Choice(list(SOC_PROFILES)), help="Default: ACLNN_PY_SOC.")
 @click.option("--trace", help="Write a timeline of the streams to this file.")
 @click.option("--schedule", help="An order of tasks: eager, lazy, reverse, a seed, a replay.")
-@click.option("--seed", type=int, help="The same as --schedule with this seed.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**64 - 1), help="The same as --schedule with this seed."
+)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(command: tuple[str, ...], seed: int | None, **options: str | None) -> None:
     """Run a host program with this emulator's libraries.
@@ -165,6 +167,8 @@ def run(command: tuple[str, ...], seed: int | None, **options: str | None) -> No
     For example: aclnn-py run --schedule lazy -- ./softmax.
     """
     if seed is not None:
+        if options.get("schedule") is not None:
+            raise click.UsageError("--seed is a schedule of its own: it goes without --schedule")
         options["schedule"] = str(seed)
     if options.get("schedule") is not None:
         _check_schedule(str(options["schedule"]))
@@ -181,7 +185,10 @@ def run(command: tuple[str, ...], seed: int | None, **options: str | None) -> No
     program = shutil.which(command[0])
     if program is None:
         _stop(f"{command[0]} was not found, or may not be executed")
-    os.execve(program, list(command), environment)  # noqa: S606  # the program asked for
+    try:
+        os.execve(program, list(command), environment)  # noqa: S606  # the program asked for
+    except OSError as error:
+        _stop(f"{program} cannot be run: {error.strerror} (scripts begin with #!/bin/sh)")
 
 
 COMMANDS: Final = (toolkit, build, run)

@@ -53,11 +53,30 @@ def test_run_takes_profiles_that_exist():
     assert "Ascend910B" in done.output
 
 
-@pytest.mark.parametrize("options", [["--schedule", "foo"], ["--seed", "-1"], ["--schedule", ""]])
-def test_run_refuses_schedules_that_are_none(options):
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--schedule", "foo"], "eager, lazy, reverse"),
+        (["--schedule", ""], "eager, lazy, reverse"),
+        (["--seed", "-1"], "'--seed'"),
+        (["--seed", str(2**64)], "'--seed'"),
+        (["--schedule", "lazy", "--seed", "3"], "without --schedule"),
+    ],
+)
+def test_run_refuses_schedules_that_are_none(options, told):
     done = call("run", *options, "--", "true")
     assert done.exit_code == 2
-    assert "eager, lazy, reverse" in done.output
+    assert told in done.output
+    assert ("--schedule" in done.output) == ("--schedule" in options)
+
+
+def test_run_says_what_the_system_cannot_execute(tmp_path):
+    program = tmp_path / "program"
+    program.write_text("echo without a first line\n")
+    program.chmod(0o755)
+    done = call("run", "--", str(program))
+    assert done.exit_code == 1
+    assert done.output.startswith(f"Error: {program} cannot be run: Exec format error")
 
 
 def test_a_schedule_may_replace_that_of_the_environment():
@@ -246,6 +265,9 @@ def test_a_refusal_prints_its_status_and_exits_with_1(arguments, status):
         ("explain", "Softmax"),
         ("explain", "Softmin", "--shape", "2"),
         ("explain", "Softmax", "--shape", "two"),
+        ("explain", "Softmax", "--shape", "4,2,,3"),
+        ("explain", "Softmax", "--shape", ",4"),
+        ("explain", "Softmax", "--shape", "4,"),
         ("explain", "Softmax", "--shape", "2", "--dtype", "float17"),
         ("explain", "Softmax", "--shape", "2,2", "--strides", "1"),
         ("explain", "Softmax", "--shape", "2", "--soc", "Abacus"),
@@ -268,6 +290,18 @@ def test_flags_of_the_compiler_are_no_options(tmp_path):
     assert done.exit_code == 0, done.output
     assert program.is_file()
     assert "Compile host programs" in call("build", "-h").output == call("build", "--help").output
+
+
+def test_a_folder_is_no_file_to_compile(tmp_path):
+    done = call("build", str(tmp_path), "-o", "program")
+    assert (done.exit_code, done.output) == (1, f"Error: {tmp_path} is a folder\n")
+
+
+def test_a_blank_compiler_is_none(monkeypatch, tmp_path):
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    monkeypatch.setenv("CC", " ")
+    done = call("build", str(tmp_path / "main.c"), "-o", str(tmp_path / "program"))
+    assert done.exit_code == 0, done.output
 
 
 @pytest.mark.parametrize("flags", [("-I", "."), ("-D", "SOME=1"), ("-x", "c"), ("-isystem", "/")])

@@ -50,11 +50,33 @@ def test_a_trace_is_drawn(tmp_path, whole):
     assert "stream 3" in [text.text for text in root.findall(SVG + "text")]
 
 
-@pytest.mark.parametrize("text", ["", "no trace", "[]", "{}", '{"traceEvents":[]}'])
-def test_what_is_no_trace_is_refused(tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "the file is empty"),
+        ("\n", "the file is empty"),
+        ("no trace", ""),
+        ("[]", ""),
+        ("{}", ""),
+        ('{"traceEvents":[]}', "no task"),
+    ],
+)
+def test_what_is_no_trace_is_refused(tmp_path, text, reason):
     result, picture = drawn(tmp_path, text)
     assert result.exit_code == 1
     assert "is no trace" in result.output
+    assert reason in result.output
+    assert not picture.exists()
+
+
+@pytest.mark.parametrize("wrong", ["NaN", "Infinity", "-Infinity", "1e999", "1" + "0" * 400])
+@pytest.mark.parametrize(("event", "name"), [(1, "ts"), (1, "dur"), (2, "ts"), (4, "ts")])
+def test_what_is_no_time_is_refused(tmp_path, event, name, wrong):
+    events = [dict(one) for one in EVENTS]
+    events[event][name] = "here"
+    text = json.dumps({"traceEvents": events}).replace('"here"', wrong)
+    result, picture = drawn(tmp_path, text)
+    assert (result.exit_code, "is no trace" in result.output) == (1, True), result.output
     assert not picture.exists()
 
 
