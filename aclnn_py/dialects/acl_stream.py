@@ -161,7 +161,9 @@ def aclrtLaunchHostFunc(
     Notes
     -----
     Never blocks; `fn` runs on a thread of the runtime and must not call the runtime for this
-    stream. An exception in it surfaces at the next synchronise as status 507000.
+    stream. An exception in it surfaces at the next synchronise as status 507000. Functions that are
+    still queued when the interpreter exits do not run, and one that runs is not waited for:
+    synchronise before.
 
     Source: CANN runtime API reference, ``aclrtLaunchHostFunc`` (ACL API version 1.17.0).
     """

@@ -212,6 +212,8 @@ class Stream(HandleNoun, calls.Stream):
         -----
         Never blocks. The function must not call the runtime for this stream. An exception in it
         is raised at the next synchronise, as the ``__cause__`` of an AclError with status 507000.
+        Functions that are still queued when the interpreter exits do not run, and one that runs is
+        not waited for: synchronise or close the stream before.
         """
         launch(self._context, self._handle, fn)
 

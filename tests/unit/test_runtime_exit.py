@@ -133,6 +133,17 @@ def test_exit(story):
         assert done.stdout.endswith("last line\n")
 
 
+def test_host_functions_that_are_queued_at_the_exit_do_not_run():
+    """As the docstring of `launch_host_func` says."""
+    queued = """
+import os
+stream.launch_host_func(hold); held.wait()
+stream.launch_host_func(lambda: os.write(1, b"ran"))
+"""
+    done = run_python(BEGINNING + queued)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 FORKED = """
 import os, signal, threading
 import aclnn_py as acl
