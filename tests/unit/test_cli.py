@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import aclnn_py as acl
 from aclnn_py.cli import main
-from aclnn_py.support import host_python
+from aclnn_py.support import _QUESTION, host_python
 from support.sources import ROOT
 
 FOUR = ["aclnnLogSoftmax", "aclnnLogSoftmaxBackward", "aclnnSoftmax", "aclnnSoftmaxBackward"]
@@ -120,9 +120,9 @@ def test_info_tells_the_python_that_a_c_host_loads(monkeypatch):
     monkeypatch.delenv("ACLNN_PY_PYTHON", raising=False)
     source = (ROOT / "native" / "capi" / "interpreter.c").read_text(encoding="utf-8")
     literals = re.search(r"question_\[\] =\n(.*?);\n\n", source, re.DOTALL)[1]
-    question = ast.literal_eval(f"({literals})")
+    assert ast.literal_eval(f"({literals})") == _QUESTION
     answer = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", question],
+        [sys.executable, "-I", "-S", "-c", _QUESTION],
         capture_output=True, text=True, timeout=60, check=True,
     ).stdout.splitlines()[0]  # fmt: skip
     none = f"none: {sys.executable} has no shared library (libpython); {NO_PYTHON}"
