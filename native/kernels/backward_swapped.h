@@ -20,7 +20,7 @@ ACLPY_INLINE void FN(swap_sums)(const aclpy_geometry *g, const FN(operands) * p,
     FN(tile_task) task = FN(tile_task_of)(p, aclpy_tile_of(g, o * g->tiles + k, 0));
     task.fetches = ACLPY_FETCH_L2;
     task.after = k + 1 < g->tiles ? g->width : 0;
-    FN(tile_sum)(g, &task, &none, &sums, logarithm, 0);
+    FN(tile_sum)(g, &task, &none, &sums, logarithm, 0, 0);
     FN(totals_set)(&totals, 0, sums.sum, g->stride);
     memcpy(room->high + task.t.column, totals.high, (size_t)task.t.width * sizeof(REAL));
     memcpy(room->low + task.t.column, totals.low, (size_t)task.t.width * sizeof(REAL));
