@@ -7,6 +7,7 @@ list by hand:
 
     kernel_list.py --isas avx512,avx2,baseline native/kernels/*.c > kernel_list.inc
     kernel_list.py --machine x86_64 --print-isas      # avx512 avx2 baseline
+    kernel_list.py --print-isas --runnable            # those that this processor has
     kernel_list.py --flags avx2                       # -mavx2 -mfma -mf16c
 """
 
@@ -32,6 +33,15 @@ X86_MACHINES = {"x86_64", "amd64"}
 def isas_of(machine: str) -> list[str]:
     """Return the ISAs that are compiled for a machine, best first."""
     return list(FLAGS) if machine.lower() in X86_MACHINES else ["baseline"]
+
+
+def runnable(isas: list[str], cpuinfo: str) -> list[str]:
+    """Return those whose instructions a Linux ``/proc/cpuinfo`` names; without its flags, all."""
+    found = re.search(r"^flags\s*:(.*)$", cpuinfo, re.MULTILINE)
+    if found is None:
+        return isas
+    known = set(found[1].split())
+    return [isa for isa in isas if known.issuperset(FLAGS[isa].replace("-m", "").split())]
 
 
 def kernel_list(sources: list[Path], isas: list[str]) -> str:
@@ -69,11 +79,15 @@ def main() -> None:
     parser.add_argument("--machine", default=platform.machine())
     parser.add_argument("--isas", help="comma-separated; default: all of the machine")
     parser.add_argument("--print-isas", action="store_true")
+    parser.add_argument("--runnable", action="store_true", help="only what this processor has")
     parser.add_argument("--flags", metavar="ISA", choices=sorted(FLAGS))
     parser.add_argument("--output", type=Path)
     parser.add_argument("sources", nargs="*", type=Path)
     options = parser.parse_args()
     isas = options.isas.split(",") if options.isas else isas_of(options.machine)
+    cpuinfo = Path("/proc/cpuinfo")
+    if options.runnable and cpuinfo.exists():
+        isas = runnable(isas, cpuinfo.read_text(encoding="utf-8", errors="replace"))
     if options.flags is not None:
         text = FLAGS[options.flags] + "\n"
     elif options.print_isas:

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import re
+import runpy
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -71,3 +73,34 @@ def test_every_kernel_of_this_machine_is_found(kernel):
     found = lib.aclpy_kernel_find(name.encode(), dtype.encode(), allowed)
     assert found
     assert isa is None or text(found.isa) == isa
+
+
+#: Flags of processors, as /proc/cpuinfo has them, and what of the library they run.
+PROCESSORS = {
+    "flags\t\t: fpu sse2 avx avx2 fma f16c": ["avx2", "baseline"],
+    "flags\t\t: avx2 fma f16c avx512f avx512bw avx512dq avx512vl": ["avx512", "avx2", "baseline"],
+    "flags\t\t: avx2 fma f16c avx512f avx512bw avx512dq": ["avx2", "baseline"],
+    "flags\t\t: fpu avx2 fma": ["baseline"],
+    "Features\t: asimd": ["avx512", "avx2", "baseline"],  # not told: all of them
+}
+
+
+@pytest.mark.parametrize("cpuinfo", PROCESSORS)
+def test_sanitized_kernels_are_those_that_the_processor_runs(cpuinfo):
+    tool = runpy.run_path(str(ROOT / "tools" / "kernel_list.py"))
+    every = tool["isas_of"]("x86_64")
+    assert tool["runnable"](every, f"vendor_id\t: any\n{cpuinfo}\n") == PROCESSORS[cpuinfo]
+
+
+@pytest.mark.skipif({isa for _, _, isa in KERNELS} == {"baseline"}, reason="not x86")
+def test_the_library_runs_the_same_ones():
+    """The tool and the library ask in different ways."""
+    tool = runpy.run_path(str(ROOT / "tools" / "kernel_list.py"))
+    cpuinfo = Path("/proc/cpuinfo")
+    if not cpuinfo.exists():
+        pytest.skip("no /proc/cpuinfo")
+    here = lib.aclpy_isa_supported()
+    bits = {"baseline": 1, "avx2": 2, "avx512": 4}
+    assert tool["runnable"](list(bits), cpuinfo.read_text(encoding="utf-8")) == [
+        isa for isa in bits if here & bits[isa]
+    ]

@@ -27,9 +27,10 @@ SANITIZE_KERNELS := $(wildcard native/kernels/*.c)
 SANITIZE_HARNESSES := $(wildcard tests/native/*.c)
 endif
 SANITIZE_HEADERS := $(wildcard native/*/*.h native/include/toolkit/*/*.h native/include/toolkit/*/*/*.h tests/native/*.h)
-# Threads treat every ISA alike, so one is enough for the thread sanitizer; kernels take most of the time to compile.
+# Threads treat every ISA alike, so one is enough for the thread sanitizer; kernels take most of the time to compile. So
+# those that this processor does not run are left out.
 ifeq ($(SANITIZE_NOW),address)
-SANITIZE_ISAS := $(shell $(SANITIZE_PYTHON) tools/kernel_list.py --machine "$$(uname -m)" --print-isas)
+SANITIZE_ISAS := $(shell $(SANITIZE_PYTHON) tools/kernel_list.py --machine "$$(uname -m)" --print-isas --runnable)
 else
 SANITIZE_ISAS := baseline
 endif

@@ -70,6 +70,8 @@ def test_random_calls(hosts, seed):
 
 def test_random_calls_and_threads_under_sanitizers(tmp_path):
     """20,000 calls under ASan and UBSan, kernels apart; objects are kept: the first run is long."""
+    if os.environ.get("SANITIZE_FOLLOWS"):
+        pytest.skip("`make sanitize` follows: it runs these hosts, the kernels sanitized as well")
     make = shutil.which("make")
     flags = ["-fsanitize=address,undefined", "-x", "c", "-", "-o", tmp_path / "probe"]
     compiler = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), "cc")
