@@ -31,8 +31,8 @@ typedef struct aclpy_stream_info {
  * 107023 instead of waiting for ever. */
 int32_t aclpy_stream_destroy_force(aclpy_handle ctx, aclpy_handle stream);
 int32_t aclpy_stream_abort(aclpy_handle ctx, aclpy_handle stream); /* likewise, but the stream stays usable */
-int32_t aclpy_context_abort(aclpy_handle ctx); /* of all streams of the context that are not empty */
-int32_t aclpy_stream_stop(aclpy_handle ctx, aclpy_handle stream);  /* ends the wait that is the running task */
+int32_t aclpy_context_abort(aclpy_handle ctx);                    /* of all streams of the context that are not empty */
+int32_t aclpy_stream_stop(aclpy_handle ctx, aclpy_handle stream); /* ends the wait that is the running task */
 /* Milliseconds: -1 for ever, above 0 that long (507046), else 107000. */
 int32_t aclpy_stream_synchronize_with_timeout(aclpy_handle ctx, aclpy_handle stream, int32_t timeout_ms); /* blocks */
 int32_t aclpy_synchronize_device_with_timeout(aclpy_handle ctx, int32_t timeout_ms);                      /* blocks */

@@ -34,7 +34,7 @@ typedef struct FN(again_trio) {
 } FN(again_trio);
 
 /* Whether tiles are read so: where their rows do not evict each other, the second level holds three tiles and the
- * exponentials of one, or with AVX2 half of them (Zen 2), and converting once more is cheap. */
+ * exponentials of one, or without AVX-512 half of them (Zen 2), and converting once more is cheap. */
 ACLPY_INLINE int FN(tiles_again)(const aclpy_geometry *g) {
   const int64_t bytes = g->rows * g->stride * (int64_t)(3 * sizeof(STORED) + sizeof(REAL));
   const int lies_well = g->tiles == 1 || !aclpy_rows_collide(g, (int64_t)sizeof(STORED));

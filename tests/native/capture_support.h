@@ -4,29 +4,11 @@
 #ifndef ACLPY_TESTS_CAPTURE_SUPPORT_H
 #define ACLPY_TESTS_CAPTURE_SUPPORT_H
 
-#include <stdatomic.h>
-
-#include "aclpy_status.h"
-#include "check.h"
-#include "engine.h"
+#include "order_support.h"
 
 enum { GLOBAL, THREAD_LOCAL, RELAXED };
-enum { SYNC = 1, EXTERNAL = 32 };
+enum { EXTERNAL = 32 };
 enum { N = 16, BYTES = N * 4 };
-
-static inline aclpy_handle new_stream(void) {
-  aclpy_handle stream = 0;
-  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
-  return stream;
-}
-
-static inline void destroy_stream(aclpy_handle stream) { CHECK_EQUAL(aclpy_stream_destroy(0, stream), 0); }
-
-static inline aclpy_handle new_event(int32_t kind, uint32_t flags) {
-  aclpy_handle event = 0;
-  CHECK_EQUAL(aclpy_event_create(0, kind, flags, &event), 0);
-  return event;
-}
 
 static inline aclpy_handle ex_event(void) { return new_event(ACLPY_EVENT_EX_WITH_FLAG, SYNC); }
 
