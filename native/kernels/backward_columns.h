@@ -91,8 +91,20 @@ typedef struct FN(tile_task) {
   FN(dense) dense;
   int64_t after; /* elements from the tile's start to that of the one behind it */
   int fetches;
+  int walks; /* what is fetched is in the order of memory: only the tile itself is worked on */
   int paced;
 } FN(tile_task);
+
+/* Whether strips are fetched in the order of memory (aclpy_ahead). */
+ACLPY_INLINE int FN(tile_walks)(const aclpy_geometry *geometry, const FN(tile_task) * p) {
+  return ACLPY_ISA_RANK == 2 && p->walks && geometry->tiles > 1;
+}
+ACLPY_INLINE void FN(tile_fetch_ahead)(const FN(tile_task) * p, aclpy_ahead *ahead) {
+  const int64_t bytes = 4 * LANES * (int64_t)sizeof(STORED);
+  aclpy_fetch_row(p->g + ahead->at, bytes, ACLPY_FETCH_L2);
+  aclpy_fetch_row(p->y + ahead->at, bytes, ACLPY_FETCH_L2);
+  aclpy_ahead_next(ahead);
+}
 
 /* Some rows below row r, `vectors` vectors of columns from column c on. */
 ACLPY_INLINE void FN(tile_fetch)(const aclpy_geometry *geometry, const FN(tile_task) * p, int64_t r, int64_t c,

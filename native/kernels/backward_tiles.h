@@ -122,10 +122,14 @@ ACLPY_INLINE void FN(tile_sum_quads)(const aclpy_geometry *geometry, const FN(ti
                                      int64_t last, int logarithm) {
   V(acc) term[4] = {V(acc_zero)(), V(acc_zero)(), V(acc_zero)(), V(acc_zero)()};
   V(dot) product[4] = {V(dot_zero)(), V(dot_zero)(), V(dot_zero)(), V(dot_zero)()};
+  const int walks = FN(tile_walks)(geometry, p);
+  aclpy_ahead ahead = {0};
+  if (walks) ahead = aclpy_ahead_of(geometry, c, 4 * LANES, first, p->t.rows, p->after);
   for (int64_t r = first; r < last; ++r) {
     const int64_t at = r * geometry->columns + c;
     if (before->live) FN(rest_strip)(geometry, before, r, c, 4, logarithm, 0);
-    if (p->fetches) FN(tile_fetch)(geometry, p, r, c, 4);
+    if (walks) FN(tile_fetch_ahead)(p, &ahead);
+    if (!walks && p->fetches) FN(tile_fetch)(geometry, p, r, c, 4);
     for (int k = 0; k < 4; ++k) {
       if (logarithm) term[k] = V(acc_add)(term[k], LDX(p->g + at, k));
       if (!logarithm) product[k] = V(dot_add)(product[k], LDX(p->g + at, k), LDX(p->y + at, k), !PLAIN);
@@ -150,12 +154,16 @@ ACLPY_INLINE void FN(tile_sum_block)(const aclpy_geometry *geometry, const FN(ti
     return;
   }
 #endif
+  const int walks = vectors == 4 && FN(tile_walks)(geometry, p);
+  aclpy_ahead ahead = {0};
+  if (walks) ahead = aclpy_ahead_of(geometry, c, 4 * LANES, first, p->t.rows, p->after);
   for (int64_t r = first; r < last; ++r) {
     const int64_t at = r * geometry->columns + c, to = r * geometry->stride + c;
     const int64_t left = aclpy_tile_columns(geometry, &p->t, r) - c;
     if (PLAIN && !logarithm && p->paced && r % ACLPY_PACE_GROUPS == 0) aclpy_pace();
     if (before->live) FN(rest_strip)(geometry, before, r, c, vectors, logarithm, copy);
-    if (p->fetches) FN(tile_fetch)(geometry, p, r, c, vectors);
+    if (walks) FN(tile_fetch_ahead)(p, &ahead);
+    if (!walks && p->fetches) FN(tile_fetch)(geometry, p, r, c, vectors);
     for (int k = 0; k < vectors; ++k) {
       const int64_t i = k * LANES;
       const VEC a = left >= vectors * LANES ? LD(p->g + at + i) : FN(tile_ld)(p->g + at + i, left - i, 0);
@@ -170,13 +178,19 @@ ACLPY_INLINE void FN(tile_sum_block)(const aclpy_geometry *geometry, const FN(ti
   for (int k = 0; k < vectors; ++k) FN(sums_add)(sums, c + k * LANES, term[k], product[k], logarithm);
 }
 
-/* Whether a block of the tile before is written before the next block is summed, in turn, instead of row beside row.
- * Sixteen registers are too few for both where elements are converted: past the caches, where tiles have lines of their
- * own, that takes 0.75 of the time (Zen 2). In the caches it gains nothing, and where tiles lie side by side it takes
- * up to 1.3. */
-ACLPY_INLINE int FN(tile_apart)(const aclpy_geometry *g, const FN(operands) * p) {
-  if (ACLPY_ISA_RANK != 2 || PLAIN || g->mode != ACLPY_TILES || g->tiles > 1) return 0;
-  return p->streaming && !aclpy_tiles_by_rows(g, p->out, 4 * LANES, (int64_t)sizeof(STORED), 1);
+/* ACLPY_TILE_...; the last two are for AVX2. */
+ACLPY_INLINE int FN(tile_way)(const aclpy_geometry *g, const FN(operands) * p, int logarithm) {
+  if (ACLPY_ISA_RANK != 2 || g->mode != ACLPY_TILES) return ACLPY_TILE_BESIDE;
+  if (g->tiles > 1) {
+    /* Rows of tiles that lie in pages of their own: 0.65 to 0.93 of the time, others up to 1.45. Logarithms of 16-bit
+     * types are slow enough to hide what is read. */
+    const int far = g->columns * (int64_t)sizeof(STORED) >= ACLPY_PAGE_BYTES;
+    return far && (PLAIN || !logarithm) ? ACLPY_TILE_AFTER : ACLPY_TILE_BESIDE;
+  }
+  if (!p->streaming) return sizeof(REAL) == sizeof(float) ? ACLPY_TILE_AFTER : ACLPY_TILE_BESIDE; /* 0.84 to 0.98 */
+  if (PLAIN || aclpy_tiles_by_rows(g, p->out, 4 * LANES, (int64_t)sizeof(STORED), 1)) return ACLPY_TILE_BESIDE;
+  /* Half floats, which convert without shuffles: 0.93 of that, bfloat16 1.07. */
+  return PAIRED || logarithm ? ACLPY_TILE_BLOCKWISE : ACLPY_TILE_AFTER;
 }
 ACLPY_INLINE void FN(rest_block)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int64_t c, int vectors,
                                  int64_t first, int64_t last, int logarithm) {
@@ -257,13 +271,33 @@ ACLPY_INLINE void FN(tiles_run_as)(const aclpy_geometry *geometry, const FN(oper
   }
 }
 
-/* By itself, so that the registers of the other loops stay as they are. */
-static ACLPY_ORDERED_LATE __attribute__((noinline, unused)) void FN(tiles_run_apart)(const aclpy_geometry *geometry,
-                                                                                     const FN(operands) * p,
-                                                                                     int64_t begin, int64_t end,
-                                                                                     REAL *scratch, int logarithm) {
+/* By themselves, so that the registers of the other loops stay as they are. */
+static ACLPY_ORDERED_LATE __attribute__((noinline, unused)) void FN(tiles_run_blockwise)(const aclpy_geometry *geometry,
+                                                                                         const FN(operands) * p,
+                                                                                         int64_t begin, int64_t end,
+                                                                                         REAL *scratch, int logarithm) {
   if (logarithm) FN(tiles_run_as)(geometry, p, begin, end, scratch, 1, 0, 1);
   if (!logarithm) FN(tiles_run_as)(geometry, p, begin, end, scratch, 0, 0, 1);
+}
+static __attribute__((noinline, unused)) void FN(tiles_run_after)(const aclpy_geometry *geometry,
+                                                                  const FN(operands) * p, int64_t begin, int64_t end,
+                                                                  int logarithm) {
+  const FN(tile_rest) none = {.live = 0};
+  FN(column_sums) sums;
+  FN(totals) totals;
+  for (int64_t i = begin; i < end; ++i) {
+    FN(tile_task) task = FN(tile_task_of)(p, aclpy_tile_of(geometry, i, 0));
+    task.fetches = aclpy_tiles_fetch(geometry, PLAIN);
+    task.walks = 1;
+    task.after = i + 1 < end ? aclpy_tile_of(geometry, i + 1, 0).offset - task.t.offset : 0;
+    if (logarithm) FN(tile_sum)(geometry, &task, &none, &sums, 1, 0, 0);
+    if (!logarithm) FN(tile_sum)(geometry, &task, &none, &sums, 0, 0, 0);
+    FN(totals_set)(&totals, 0, sums.sum, geometry->stride);
+    FN(totals_pair)(&totals, geometry->stride);
+    const FN(tile_rest) rest = FN(tile_rest_of)(p, &task, &totals);
+    if (logarithm) FN(rest_all)(geometry, &rest, 1, 0);
+    if (!logarithm) FN(rest_all)(geometry, &rest, 0, 0);
+  }
 }
 
 /* Ordered early, float32's logarithm takes 1.2 of the time past the caches. */
@@ -271,8 +305,11 @@ static ACLPY_ORDERED_LATE void FN(tiles_run)(const aclpy_geometry *geometry, con
                                              int64_t begin, int64_t end, REAL *scratch, int logarithm) {
   const FN(operands) p = FN(operands_of)(geometry, args);
   const int copy = FN(tile_copies)(geometry);
-  if (!copy && FN(tile_apart)(geometry, &p)) {
-    FN(tiles_run_apart)(geometry, &p, begin, end, scratch, logarithm);
+  const int way = copy ? ACLPY_TILE_BESIDE : FN(tile_way)(geometry, &p, logarithm);
+  if (way == ACLPY_TILE_AFTER) {
+    FN(tiles_run_after)(geometry, &p, begin, end, logarithm);
+  } else if (way == ACLPY_TILE_BLOCKWISE) {
+    FN(tiles_run_blockwise)(geometry, &p, begin, end, scratch, logarithm);
   } else {
     if (logarithm && copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 1, 1, 0);
     if (logarithm && !copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 1, 0, 0);

@@ -78,6 +78,7 @@ ACLPY_INLINE void FN(again_put_row)(const aclpy_geometry *g, const FN(again_trio
 typedef struct FN(again_lines) {
   const STORED *x, *old, *next, *far; /* of this tile, the one before, the next one, what to fetch */
   int64_t pitch;                      /* elements from row to row of these */
+  aclpy_ahead ahead; /* what to fetch where that is in the order of memory: from where `far` is, then */
   REAL *e;
   int64_t stride;
   STORED *y; /* results of the tile before */
@@ -87,16 +88,26 @@ typedef struct FN(again_lines) {
   int streaming, fetches;
 } FN(again_lines);
 
+/* Whether what is fetched is in the order of memory (aclpy_ahead). 16-bit types, whose strips are a line, gain nothing
+ * by it. */
+enum { FN(again_can_walk) = ACLPY_ISA_RANK == 2 && PLAIN };
+ACLPY_INLINE aclpy_ahead FN(again_ahead)(const aclpy_geometry *g, int64_t c, int64_t r, int64_t after) {
+  const aclpy_ahead none = {0};
+  return FN(again_can_walk) && g->tiles > 1 ? aclpy_ahead_of(g, c, 4 * LANES, r, g->rows, after) : none;
+}
+
 ACLPY_INLINE FN(again_lines)
     FN(again_lines_of)(const aclpy_geometry *g, const FN(again_trio) * p, int64_t c, int64_t r) {
   const FN(again_tile) *before = &p->before, *here = &p->here, *next = &p->next;
   const int64_t at = r * g->columns + c;
-  const int64_t far = aclpy_tile_fetch(g, r, ACLPY_TILE_BLOCK, g->rows, p->after) + c;
+  const aclpy_ahead ahead = FN(again_ahead)(g, c, r, p->after);
+  const int64_t far = ahead.strips > 0 ? 0 : aclpy_tile_fetch(g, r, ACLPY_TILE_BLOCK, g->rows, p->after) + c;
   const FN(again_lines) l = {.x = here->live ? here->x + at : NULL,
                              .old = before->live ? before->x + at : NULL,
                              .next = next->live ? next->x + at : NULL,
                              .far = next->live ? (p->words ? p->far : next->x) + far : NULL,
                              .pitch = g->columns,
+                             .ahead = ahead,
                              .e = p->e + r * g->stride + c,
                              .stride = g->stride,
                              .y = before->live ? before->y + r * g->out.row + before->t.column + c : NULL,
@@ -129,8 +140,11 @@ ACLPY_INLINE void FN(again_write)(const FN(again_lines) * l, int64_t r, int loga
 }
 
 /* maxima of the next one's; */
-ACLPY_INLINE void FN(again_read)(const FN(again_lines) * l, int64_t r, TOPS *tops) {
-  if (l->fetches) aclpy_fetch_row(l->far + r * l->pitch, 4 * LANES * (int64_t)sizeof(STORED), l->fetches);
+ACLPY_INLINE void FN(again_read)(FN(again_lines) * l, int64_t r, TOPS *tops) {
+  const int walks = FN(again_can_walk) && l->ahead.strips > 0;
+  const int64_t at = walks ? l->ahead.at : r * l->pitch;
+  if (l->fetches) aclpy_fetch_row(l->far + at, 4 * LANES * (int64_t)sizeof(STORED), l->fetches);
+  if (walks) aclpy_ahead_next(&l->ahead);
   TOPS_ROW(tops, l->next + r * l->pitch);
 }
 
@@ -145,7 +159,7 @@ ACLPY_INLINE void FN(again_exp)(const FN(again_lines) * l, int64_t r, VEC *v, in
 }
 
 /* Two rows; the sums of their exponentials. */
-ACLPY_INLINE void FN(again_pair)(const FN(again_lines) * l, int64_t r, TOPS *tops, VEC *pair, int logarithm, int way,
+ACLPY_INLINE void FN(again_pair)(FN(again_lines) * l, int64_t r, TOPS *tops, VEC *pair, int logarithm, int way,
                                  int full) {
   VEC other[4];
   FN(quad_load)(l->x + r * l->pitch, pair, way);
@@ -231,7 +245,7 @@ ACLPY_INLINE int64_t FN(again_whole)(const FN(again_tile) * a) {
 ACLPY_INLINE void FN(again_strip)(const aclpy_geometry *g, const FN(again_trio) * p, int64_t c, int64_t r,
                                   int64_t count, int logarithm) {
   const int64_t strip = c / (4 * LANES);
-  const FN(again_lines) l = FN(again_lines_of)(g, p, c, r);
+  FN(again_lines) l = FN(again_lines_of)(g, p, c, r);
   TOPS *tops = &p->next.s->tops[strip];
   const int computes = c < FN(again_whole)(&p->here), reads = c < FN(again_whole)(&p->next);
   const int writes = c < FN(again_whole)(&p->before) && !p->by_rows;
