@@ -68,6 +68,22 @@ ACLPY_INLINE void FN(totals_pair)(FN(totals) * totals, int64_t n) {
 #endif
 }
 
+/* Those of whole quads, in the order of ldx. */
+ACLPY_INLINE const REAL *FN(quad_highs)(const FN(totals) * totals) {
+#if PAIRED
+  return totals->paired_high;
+#else
+  return totals->high;
+#endif
+}
+ACLPY_INLINE const REAL *FN(quad_lows)(const FN(totals) * totals) {
+#if PAIRED
+  return totals->paired_low;
+#else
+  return totals->low;
+#endif
+}
+
 /* A tile whose sums are known, to be written. */
 typedef struct FN(tile_rest) {
   aclpy_tile t;

@@ -12,24 +12,43 @@
 /* Whether whole quads of columns are written as such where results go row by row: in an order of their own, or with one
  * look at four logarithms. Measured with AVX2. */
 enum { FN(by_quads) = ACLPY_ISA_RANK == 2 };
-/* One quad of columns at c, whose operands begin at `at`. */
-ACLPY_INLINE void FN(rest_quad)(const FN(tile_rest) * p, int64_t at, STORED *to, int64_t c, int logarithm,
-                                int streaming) {
-#if PAIRED
-  const REAL *highs = p->sum->paired_high + c, *lows = p->sum->paired_low + c;
-#else
-  const REAL *highs = p->sum->high + c, *lows = p->sum->low + c;
-#endif
+/* One quad of columns; high and low: their sums, in the order of ldx where that is another one. */
+ACLPY_INLINE void FN(rest_quad_of)(const STORED *g, const STORED *y, STORED *to, const REAL *highs, const REAL *lows,
+                                   int logarithm, int streaming) {
   VEC a[4], v[4], high[4], low[4];
   for (int k = 0; k < 4; ++k) {
-    a[k] = LDX(p->g + at, k);
-    v[k] = LDX(p->y + at, k);
+    a[k] = LDX(g, k);
+    v[k] = LDX(y, k);
     high[k] = V(load)(highs + k * LANES);
     low[k] = V(load)(lows + k * LANES);
     if (!logarithm) v[k] = FN(result)(a[k], v[k], high[k], low[k], 0);
   }
   if (logarithm) FN(results_log)(a, v, high, low);
   for (int k = 0; k < 4; ++k) STX(to, v, k, streaming);
+}
+/* The quad at column c, whose operands begin at `at`. */
+ACLPY_INLINE void FN(rest_quad)(const FN(tile_rest) * p, int64_t at, STORED *to, int64_t c, int logarithm,
+                                int streaming) {
+  FN(rest_quad_of)(p->g + at, p->y + at, to, FN(quad_highs)(p->sum) + c, FN(quad_lows)(p->sum) + c, logarithm,
+                   streaming);
+}
+
+/* `count` quads, `from` and `step` elements apart, their sums `next`. By itself: what it needs stays in registers,
+ * which takes two thirds of the time of a loop that has all of tile_rest at hand. */
+static ACLPY_ORDERED_LATE __attribute__((noinline, unused)) void FN(rest_quads)(const STORED *g, const STORED *y,
+                                                                                int64_t from, STORED *to, int64_t step,
+                                                                                const REAL *high, const REAL *low,
+                                                                                int64_t next, int64_t count,
+                                                                                int logarithm, int streaming) {
+#define QUADS_(logarithm_, streaming_)                                                               \
+  for (int64_t k = 0; k < count; ++k, g += from, y += from, to += step, high += next, low += next) { \
+    FN(rest_quad_of)(g, y, to, high, low, logarithm_, streaming_);                                   \
+  }
+  if (logarithm && streaming) QUADS_(1, 1)
+  if (logarithm && !streaming) QUADS_(1, 0)
+  if (!logarithm && streaming) QUADS_(0, 1)
+  if (!logarithm && !streaming) QUADS_(0, 0)
+#undef QUADS_
 }
 
 /* Columns [c, end) of row r, whose results are dense. */
@@ -40,9 +59,11 @@ ACLPY_INLINE void FN(rest_run)(const aclpy_geometry *geometry, const FN(tile_res
   FN(tile_fetch_run)(geometry, &p->t, r, to, end - c, streaming);
   const int quads = FN(by_quads) && (PAIRED || (FN(looks) && logarithm)) && !copy && c % (4 * LANES) == 0 &&
                     (!streaming || (uintptr_t)to % 64 == 0);
-  for (; quads && c + 4 * LANES <= end; c += 4 * LANES) {
-    FN(rest_quad)(p, r * geometry->columns + c, to, c, logarithm, streaming);
-    to += 4 * LANES, high += 4 * LANES, low += 4 * LANES;
+  if (quads) {
+    const int64_t n = (end - c) / (4 * LANES) * (4 * LANES), at = r * geometry->columns + c;
+    FN(rest_quads)(p->g + at, p->y + at, 4 * LANES, to, 4 * LANES, FN(quad_highs)(p->sum) + c,
+                   FN(quad_lows)(p->sum) + c, 4 * LANES, n / (4 * LANES), logarithm, streaming);
+    c += n, to += n, high += n, low += n;
   }
   if (copy) {
     const REAL *a = p->dense.g + r * geometry->stride + c, *b = p->dense.y + r * geometry->stride + c;
@@ -178,6 +199,10 @@ ACLPY_INLINE void FN(tile_sum_block)(const aclpy_geometry *geometry, const FN(ti
   for (int k = 0; k < vectors; ++k) FN(sums_add)(sums, c + k * LANES, term[k], product[k], logarithm);
 }
 
+ACLPY_INLINE int FN(tile_by_rows)(const aclpy_geometry *g, const FN(operands) * p) {
+  return aclpy_tiles_by_rows(g, p->out, 4 * LANES, (int64_t)sizeof(STORED), p->streaming);
+}
+
 /* ACLPY_TILE_...; the last two are for AVX2. */
 ACLPY_INLINE int FN(tile_way)(const aclpy_geometry *g, const FN(operands) * p, int logarithm) {
   if (ACLPY_ISA_RANK != 2 || g->mode != ACLPY_TILES) return ACLPY_TILE_BESIDE;
@@ -188,13 +213,32 @@ ACLPY_INLINE int FN(tile_way)(const aclpy_geometry *g, const FN(operands) * p, i
     return far && (PLAIN || !logarithm) ? ACLPY_TILE_AFTER : ACLPY_TILE_BESIDE;
   }
   if (!p->streaming) return sizeof(REAL) == sizeof(float) ? ACLPY_TILE_AFTER : ACLPY_TILE_BESIDE; /* 0.84 to 0.98 */
-  if (PLAIN || aclpy_tiles_by_rows(g, p->out, 4 * LANES, (int64_t)sizeof(STORED), 1)) return ACLPY_TILE_BESIDE;
-  /* Half floats, which convert without shuffles: 0.93 of that, bfloat16 1.07. */
-  return PAIRED || logarithm ? ACLPY_TILE_BLOCKWISE : ACLPY_TILE_AFTER;
+  if (PLAIN || FN(tile_by_rows)(g, p)) return ACLPY_TILE_BESIDE;
+  return ACLPY_TILE_BLOCKWISE;
 }
+
+/* Rows [first, last) of one strip; the last one may be short. */
 ACLPY_INLINE void FN(rest_block)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int64_t c, int vectors,
                                  int64_t first, int64_t last, int logarithm) {
-  for (int64_t r = first; r < last; ++r) FN(rest_strip)(geometry, p, r, c, vectors, logarithm, 0);
+  int64_t r = first;
+  if (vectors == 4 && c + 4 * LANES <= p->t.width) {
+    const int is_short = aclpy_tile_columns(geometry, &p->t, last - 1) < c + 4 * LANES;
+    const int64_t at = r * geometry->columns + c, rows = last - first - is_short;
+    STORED *to = p->out + r * geometry->out.row + p->t.column + c;
+    FN(rest_quads)(p->g + at, p->y + at, geometry->columns, to, geometry->out.row, FN(quad_highs)(p->sum) + c,
+                   FN(quad_lows)(p->sum) + c, 0, rows, logarithm, p->streaming);
+    r += rows;
+  }
+  for (; r < last; ++r) FN(rest_strip)(geometry, p, r, c, vectors, logarithm, 0);
+}
+/* All strips, then what is left over of each row. */
+ACLPY_INLINE void FN(rest_blocks)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int64_t first, int64_t last,
+                                  int logarithm) {
+  int64_t c = 0;
+  for (; c + 4 * LANES <= p->t.width; c += 4 * LANES) FN(rest_block)(geometry, p, c, 4, first, last, logarithm);
+  for (int64_t r = first; r < last && c < p->t.width; ++r) {
+    FN(rest_row)(geometry, p, r, c, aclpy_tile_columns(geometry, &p->t, r), logarithm, 0, p->streaming);
+  }
 }
 
 /* Sums by column, into sums->sum. */
@@ -247,7 +291,7 @@ ACLPY_INLINE void FN(tiles_run_as)(const aclpy_geometry *geometry, const FN(oper
                                    REAL *scratch, int logarithm, int copy, int apart) {
   const int64_t size = geometry->rows * geometry->stride;
   const int64_t held = aclpy_tiles_held(geometry, (int64_t)FN(tile_element_bytes));
-  const int by_rows = aclpy_tiles_by_rows(geometry, p->out, 4 * LANES, (int64_t)sizeof(STORED), p->streaming);
+  const int by_rows = FN(tile_by_rows)(geometry, p);
   FN(column_sums) sums;
   FN(totals) totals[2];
   FN(tile_rest) before = {.live = 0};
@@ -283,6 +327,7 @@ static __attribute__((noinline, unused)) void FN(tiles_run_after)(const aclpy_ge
                                                                   const FN(operands) * p, int64_t begin, int64_t end,
                                                                   int logarithm) {
   const FN(tile_rest) none = {.live = 0};
+  const int by_strips = geometry->tiles == 1 && !FN(tile_by_rows)(geometry, p);
   FN(column_sums) sums;
   FN(totals) totals;
   for (int64_t i = begin; i < end; ++i) {
@@ -295,8 +340,9 @@ static __attribute__((noinline, unused)) void FN(tiles_run_after)(const aclpy_ge
     FN(totals_set)(&totals, 0, sums.sum, geometry->stride);
     FN(totals_pair)(&totals, geometry->stride);
     const FN(tile_rest) rest = FN(tile_rest_of)(p, &task, &totals);
-    if (logarithm) FN(rest_all)(geometry, &rest, 1, 0);
-    if (!logarithm) FN(rest_all)(geometry, &rest, 0, 0);
+    if (by_strips) FN(rest_blocks)(geometry, &rest, 0, task.t.rows, logarithm);
+    if (!by_strips && logarithm) FN(rest_all)(geometry, &rest, 1, 0);
+    if (!by_strips && !logarithm) FN(rest_all)(geometry, &rest, 0, 0);
   }
 }
 
