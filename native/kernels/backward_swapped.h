@@ -19,6 +19,7 @@ ACLPY_INLINE void FN(swap_sums)(const aclpy_geometry *g, const FN(operands) * p,
   for (int64_t k = 0; k < g->tiles; ++k) {
     FN(tile_task) task = FN(tile_task_of)(p, aclpy_tile_of(g, o * g->tiles + k, 0));
     task.fetches = ACLPY_FETCH_L2;
+    task.walks = 1;
     task.after = k + 1 < g->tiles ? g->width : 0;
     FN(tile_sum)(g, &task, &none, &sums, logarithm, 0, 0);
     FN(totals_set)(&totals, 0, sums.sum, g->stride);
