@@ -95,7 +95,17 @@ WAYS |= {
 }
 
 
-@pytest.fixture(params=WAYS.values(), ids=WAYS)
+#: Other shapes are the same to cores and caches.
+PAIRS = [
+    pytest.param(way, shape, id=f"{name}-{shape}")
+    for name, way in WAYS.items()
+    for shape in (SHAPES if name in ISAS else (SHAPES[0], SHAPES[-1]))
+]
+every_way = pytest.mark.parametrize("isa", WAYS.values(), ids=WAYS, indirect=True)
+every_shape = pytest.mark.parametrize(("isa", "shape"), PAIRS, indirect=["isa"])
+
+
+@pytest.fixture
 def isa(request):
     way = request.param
     lib.aclpy_core_set_kind(way.get("kind", -1))
@@ -152,7 +162,7 @@ def assert_wanted(got, make, key):
         raise AssertionError(f"{key[1:]}: another result than in an earlier way")
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@every_shape
 @pytest.mark.parametrize(
     ("origin", "target"),
     [("float32", "float32"), ("bfloat16", "bfloat16"), ("float32", "uint8"), ("float32", "int8"),
@@ -195,7 +205,7 @@ WHOLE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@every_shape
 @pytest.mark.parametrize(
     ("origin", "target"),
     [("float32", "float32"), ("bfloat16", "bfloat16"), ("float16", "float16"), ("float32", "int8")],
@@ -232,7 +242,7 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@every_shape
 @pytest.mark.parametrize("origin", ["float32", "bfloat16", "float16"])
 @pytest.mark.parametrize("target", ["origin", "uint8"])
 def test_functions_have_the_values_of_the_way_by_memory(device, stream, isa, shape, origin, target):
@@ -270,6 +280,7 @@ def test_functions_have_the_values_of_the_way_by_memory(device, stream, isa, sha
             assert_same(got, wanted, (program, scale))
 
 
+@every_way
 def test_powers_of_the_least_probabilities(device, stream, isa):
     """Small factors, one after the other, make calm rows subnormal; bfloat16 has such numbers."""
     x = np.zeros((64, 4096), ml_dtypes.bfloat16)
@@ -296,6 +307,7 @@ def test_powers_of_the_least_probabilities(device, stream, isa):
     assert_same(got, wanted, program)
 
 
+@every_way
 @pytest.mark.parametrize("origin", ["bfloat16", "float16"])
 def test_scales_of_spread_probabilities(device, stream, isa, origin):
     """Rows down to 60 below their largest are calm; small factors make them subnormal even so."""
@@ -338,6 +350,7 @@ def assert_same(got, wanted, what):
     assert len(differ) == 0, (what, differ[:4], got[tuple(differ[0])], wanted[tuple(differ[0])])
 
 
+@every_way
 @pytest.mark.parametrize("factors", [(1e18, 1e18, 2.0**30, 1e-30), (1e18, 1e18, 2.0**30, 2.0**30)])
 def test_products_that_overflow_in_between(device, stream, isa, factors):
     """A power of two is carried into the next product only where what comes between is finite."""
@@ -356,6 +369,7 @@ def times(*factors):
     return tuple(Eltwise("linear", factor, 0.0) for factor in factors)
 
 
+@every_way
 @pytest.mark.parametrize("target", ["float32", "int8", "uint8"])
 @pytest.mark.parametrize(
     "program",
