@@ -19,6 +19,7 @@
 #include "../simd/across.h"
 #include "../simd/terms.h"
 #include "../simd/packed.h"
+#include "../simd/turned.h"
 #include "../simd/tops_columns.h"
 #include "define.h"
 #include "reduction_plan.h"

@@ -15,6 +15,7 @@
 #include "../simd/accumulate.h"
 #include "../simd/terms.h"
 #include "../simd/packed.h"
+#include "../simd/turned.h"
 #include "../simd/products.h"
 #include "define.h"
 #include "reduction_plan.h"

@@ -325,6 +325,8 @@ ACLPY_INLINE void FN(group_log)(const STORED *x, int64_t from, STORED *y, int64_
 }
 
 #include "softmax_short.h"
+#include "turned.h"
+#include "softmax_turned.h"
 #include "softmax_choice.h"
 
 static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
@@ -345,6 +347,14 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
   if (g->n < 4 * LANES && end - begin > 2) {
     if (logarithm) FN(rows_run_short)(g, x, y, begin, end, 1, past);
     if (!logarithm) FN(rows_run_short)(g, x, y, begin, end, 0, past);
+    if (past) aclpy_stream_fence();
+    return;
+  }
+#endif
+#if ACLPY_TURNS && SPLITS
+  if (g->n <= FN(turned_most) && end - begin >= LANES) {
+    const int past = PLAIN && apart && moved > aclpy_stream_bytes();
+    FN(rows_turned)(g, x, y, begin, end, logarithm, past);
     if (past) aclpy_stream_fence();
     return;
   }
