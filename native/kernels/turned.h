@@ -15,7 +15,7 @@ enum { FN(turned_most) = (int)(4 * LANES - 1), FN(turned_room) = (int)(4 * LANES
 typedef struct FN(turned) {
   int64_t row, count; /* the first one, and how many, at most LANES */
   int64_t n;          /* elements of each */
-  int64_t begin, end; /* all rows to be done */
+  int64_t end;        /* of all rows to be done */
   int64_t lead;       /* rows before the first one whose results begin with a line */
   int streams, streams_now;
 } FN(turned);
@@ -23,7 +23,7 @@ typedef struct FN(turned) {
 /* `past`: results may go past the caches; whole batches do, where rows have no gaps. */
 ACLPY_INLINE FN(turned)
     FN(turned_of)(int64_t n, const STORED *out, int64_t pitch, int64_t begin, int64_t end, int past) {
-  FN(turned) t = {.row = begin, .n = n, .begin = begin, .end = end};
+  FN(turned) t = {.row = begin, .n = n, .end = end};
   const int64_t lead =
       past && pitch == n ? aclpy_rows_to_line(out + begin * n, n * (int64_t)sizeof(STORED), 2 * LANES) : 2 * LANES;
   t.streams = lead < 2 * LANES;
