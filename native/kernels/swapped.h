@@ -17,10 +17,9 @@
 
 enum { ACLPY_SWAPPED_ITEMS = 8 /* fewer would leave processors without work */ };
 
-/* Up to how many bytes of planes read twice this is better than a copy of them: of gradients, any, for that moves seven
- * times the bytes of an operand and this five; forward, five and three or four, the arithmetic decides. Zen 2:
- * gradients past the last level 0.53 to 0.91 of the time, float32 forward 0.78 to 0.85 up to it, 16-bit types 0.9
- * to 1.3. */
+/* Up to how many bytes planes are better read twice than copied. Gradients: any, for with copies seven times the bytes
+ * of an operand are moved, without five; past the last level 0.53 to 0.91 of the time. Forward these are four and
+ * three, and the arithmetic decides: up to the last level float32 0.78 to 0.85, 16-bit types 0.9 to 1.3 (Zen 2). */
 ACLPY_INLINE int64_t aclpy_swapped_most_(int64_t held, int64_t stored_bytes) {
   if (held == 2) return INT64_MAX;
   return stored_bytes == 4 ? aclpy_cache_bytes_last_level() : aclpy_cache_bytes_last_level() / 4;
