@@ -56,7 +56,7 @@ ACLPY_INLINE void FN(turned_load)(const FN(turned) * t, const STORED *x, int64_t
       const STORED *from = first + (r < t->count ? r : 0) * pitch + at;
       v[r] = whole ? LD(from) : LDN(from, t->n, 0);
     }
-    V(turn)(v);
+    V(transpose)(v);
     for (int64_t k = 0; k < LANES; ++k) column[at + k] = v[k];
   }
 }
@@ -69,7 +69,7 @@ ACLPY_INLINE void FN(turned_store)(const VEC *column, STORED *out, int64_t pitch
     const int64_t at = FN(turned_at)(n, c);
     VEC v[LANES];
     for (int64_t k = 0; k < LANES; ++k) v[k] = column[at + k];
-    V(turn)(v);
+    V(transpose)(v);
     for (int64_t r = 0; r < LANES && r < count; ++r) {
       if (n >= LANES || spills) ST(out + r * pitch + at, v[r]);
       if (n < LANES && !spills) STN(out + r * pitch + at, v[r], n);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * v32_transpose(v) and v64_transpose(v): as many vectors as a vector has lanes, turned where they are.
  *
- * A network of log2(lanes) rounds, each of which zips vector i with vector i + lanes / 2.
+ * A network of log2(lanes) rounds, each of which zips vector i with vector i + lanes / 2; AVX2, whose zips stay within
+ * halves of a vector, turns the halves first and puts them together last.
  */
 #ifndef ACLPY_SIMD_TRANSPOSE_H
 #define ACLPY_SIMD_TRANSPOSE_H
@@ -52,8 +53,34 @@ ACLPY_TRANSPOSE_(v32, float, int32_t, 4, ACLPY_LIST_(0, 16, 1, 17, 2, 18, 3, 19,
 ACLPY_TRANSPOSE_(v64, double, int64_t, 3, ACLPY_LIST_(0, 8, 1, 9, 2, 10, 3, 11),
                  ACLPY_LIST_(4, 12, 5, 13, 6, 14, 7, 15))
 #elif ACLPY_ISA_RANK == 2
-ACLPY_TRANSPOSE_(v32, float, int32_t, 3, ACLPY_LIST_(0, 8, 1, 9, 2, 10, 3, 11), ACLPY_LIST_(4, 12, 5, 13, 6, 14, 7, 15))
-ACLPY_TRANSPOSE_(v64, double, int64_t, 2, ACLPY_LIST_(0, 4, 1, 5), ACLPY_LIST_(2, 6, 3, 7))
+ACLPY_INLINE void v32_transpose(v32 *v) {
+  v32 pair[8], four[8];
+  for (int k = 0; k < 8; k += 2) {
+    pair[k] = _mm256_unpacklo_ps(v[k], v[k + 1]);
+    pair[k + 1] = _mm256_unpackhi_ps(v[k], v[k + 1]);
+  }
+  for (int k = 0; k < 8; k += 4) {
+    for (int i = 0; i < 2; ++i) {
+      four[k + 2 * i] = _mm256_shuffle_ps(pair[k + i], pair[k + 2 + i], 0x44);
+      four[k + 2 * i + 1] = _mm256_shuffle_ps(pair[k + i], pair[k + 2 + i], 0xee);
+    }
+  }
+  for (int k = 0; k < 4; ++k) {
+    v[k] = _mm256_permute2f128_ps(four[k], four[k + 4], 0x20);
+    v[k + 4] = _mm256_permute2f128_ps(four[k], four[k + 4], 0x31);
+  }
+}
+ACLPY_INLINE void v64_transpose(v64 *v) {
+  v64 pair[4];
+  for (int k = 0; k < 4; k += 2) {
+    pair[k] = _mm256_unpacklo_pd(v[k], v[k + 1]);
+    pair[k + 1] = _mm256_unpackhi_pd(v[k], v[k + 1]);
+  }
+  for (int k = 0; k < 2; ++k) {
+    v[k] = _mm256_permute2f128_pd(pair[k], pair[k + 2], 0x20);
+    v[k + 2] = _mm256_permute2f128_pd(pair[k], pair[k + 2], 0x31);
+  }
+}
 #else
 ACLPY_TRANSPOSE_(v32, float, int32_t, 2, ACLPY_LIST_(0, 4, 1, 5), ACLPY_LIST_(2, 6, 3, 7))
 ACLPY_TRANSPOSE_(v64, double, int64_t, 1, ACLPY_LIST_(0, 2), ACLPY_LIST_(1, 3))
