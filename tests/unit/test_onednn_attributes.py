@@ -363,6 +363,14 @@ def test_operands_that_do_not_fit(bench, operand, status):
         )
 
 
+@pytest.mark.parametrize("wrong", [md((3,)), md(SHAPE, "f64")])
+def test_wrong_operands_come_before_those_that_nobody_takes(bench, wrong):
+    """Section 1.1, rows 8 and 9: of all entries, as in oneDNN 3.13."""
+    odd, wrong = (("append_binary", ALG.binary_add, desc) for desc in (md((2, 2)), wrong))
+    with refused("invalid_arguments", r"post_ops\[1\].src1_desc"):
+        forward(bench.engine, ops_of(odd, wrong))
+
+
 @pytest.mark.parametrize("cond", [md((1, 3), "s8"), md(SHAPE, "u8"), md(SHAPE, "f32")])
 def test_a_condition_is_s8_and_never_repeated(bench, cond):
     with refused("unimplemented", "src2_desc"):

@@ -80,9 +80,12 @@ def check_forward(
                 "eltwise or binary",
                 "express it with append_eltwise() or append_binary()",
             )
-    for index, entry in enumerate(attr.post_ops):  # operands of any are looked at last
-        if isinstance(entry, binary_entry):
-            _check_binary(function, f"attr.post_ops[{index}]", entry, engine, dst)
+    operands = _binary_operands(attr)  # of any are looked at last
+    for name, desc in operands:
+        _check_operand(function, name, desc, engine, dst)
+    # Whether an implementation takes them is asked when none of them is wrong (section 1.1).
+    for name, desc in operands:
+        _check_operand_fits(function, name, desc, dst)
     _check_dropout_layout(function, attr, engine, dst)  # an implementation's own limit comes last
 
 
@@ -181,44 +184,50 @@ def _check_dropout_mask(function: str, attr: Attributes, dst: memory_desc) -> No
         )
 
 
-def _check_binary(
-    function: str,
-    name: str,
-    entry: binary_entry,
-    engine: engine_description,
-    dst: memory_desc,
+def _binary_operands(attr: Attributes) -> list[tuple[str, memory_desc]]:
+    """Those of the binary post-ops, by name."""
+    return [
+        (f"attr.post_ops[{index}].{name}", desc)
+        for index, entry in enumerate(attr.post_ops)
+        if isinstance(entry, binary_entry)
+        for name, desc in (("src1_desc", entry.src1_desc), ("src2_desc", entry.src2_desc))
+        if desc is not None
+    ]
+
+
+def _check_operand(
+    function: str, name: str, desc: memory_desc, engine: engine_description, dst: memory_desc
 ) -> None:
-    for argument, desc in (("src1_desc", entry.src1_desc), ("src2_desc", entry.src2_desc)):
-        if desc is None:
-            continue
-        f64_on_cpu = desc.data_type is data_type.f64 and engine.kind is engine_kind.cpu
-        if desc.ndims != dst.ndims or f64_on_cpu:
-            refuse(
-                status.invalid_arguments,
-                function,
-                f"{name}.{argument}",
-                "is f64, which a CPU engine refuses" if f64_on_cpu else "has another rank than dst",
-                got=desc,
-                expected=f"{dst.ndims} dimensions, each 1 or that of {dst!r}; not f64 on CPU",
-                fix="add dimensions of 1; convert the operand to f32",
-            )
-        whole = argument == "src2_desc"
-        allowed = all(
-            n == wanted or (n == 1 and not whole)
-            for n, wanted in zip(desc.dims, dst.dims, strict=True)
+    f64_on_cpu = desc.data_type is data_type.f64 and engine.kind is engine_kind.cpu
+    if desc.ndims != dst.ndims or f64_on_cpu:
+        refuse(
+            status.invalid_arguments,
+            function,
+            name,
+            "is f64, which a CPU engine refuses" if f64_on_cpu else "has another rank than dst",
+            got=desc,
+            expected=f"{dst.ndims} dimensions, each 1 or that of {dst!r}; not f64 on CPU",
+            fix="add dimensions of 1; convert the operand to f32",
         )
-        types = {data_type.s8} if whole else _OPERANDS
-        if not allowed or desc.data_type not in types:
-            _unsupported(
-                function,
-                f"{name}.{argument}",
-                "does not fit dst",
-                repr(desc),
-                f"s8 with the dimensions of {dst!r}"
-                if whole
-                else f"dimensions of 1 or those of {dst!r}, of {_names()}",
-                "repeat by dimensions of 1; a condition is never repeated",
-            )
+
+
+def _check_operand_fits(function: str, name: str, desc: memory_desc, dst: memory_desc) -> None:
+    whole = name.endswith("src2_desc")
+    allowed = all(
+        n == wanted or (n == 1 and not whole) for n, wanted in zip(desc.dims, dst.dims, strict=True)
+    )
+    types = {data_type.s8} if whole else _OPERANDS
+    if not allowed or desc.data_type not in types:
+        _unsupported(
+            function,
+            name,
+            "does not fit dst",
+            repr(desc),
+            f"s8 with the dimensions of {dst!r}"
+            if whole
+            else f"dimensions of 1 or those of {dst!r}, of {_names()}",
+            "repeat by dimensions of 1; a condition is never repeated",
+        )
 
 
 def _names() -> str:

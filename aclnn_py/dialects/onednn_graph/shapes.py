@@ -74,7 +74,7 @@ def infer(ops: tuple[op, ...], known: Mapping[int, tuple[int, ...]]) -> dict[int
         if one.op_kind is kind.Quantize:
             _check_channels(one, inputs[0])
         for tensor, sizes in zip(one.outputs, _results(one, inputs), strict=True):
-            check_compatible(tensor, sizes, f"an output of {one!r}")
+            check_compatible(tensor, sizes, f"an output of {one!r}, as add_op() got it,")
             dims[tensor.id] = sizes
     return dims
 
@@ -142,5 +142,5 @@ def _invalid_shape(argument: str, got: str, expected: str) -> NoReturn:
         got=got,
         expected=expected,
         fix="compare with the shape of the partition's first input; leave output dimensions "
-        "unknown to have them inferred",
+        "unknown, when the graph is built as well, to have them inferred",
     )
