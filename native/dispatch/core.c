@@ -31,6 +31,7 @@ static int find_kind_(void) {
   if (family == AMD_ZEN_3_AND_4) return ACLPY_CORE_ZEN_3;
   return family == AMD_ZEN_5 ? ACLPY_CORE_ZEN_5 : ACLPY_CORE_ANY;
 }
+#ifndef ACLPY_EMULATED /* simd/avx512_text.h */
 static int find_bf16_(void) {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx512bf16") != 0;
@@ -39,6 +40,10 @@ static int find_vbmi_(void) {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx512vbmi") != 0;
 }
+#else
+static int find_bf16_(void) { return 1; }
+static int find_vbmi_(void) { return 1; }
+#endif
 #else
 static int find_kind_(void) { return ACLPY_CORE_ANY; }
 static int find_bf16_(void) { return 0; }

@@ -14,15 +14,21 @@ static int has_f16c_(void) {
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & (1u << 29)) != 0;
 }
 
+static int has_avx512_(void) {
+#ifdef ACLPY_EMULATED /* simd/avx512_text.h */
+  return 1;
+#else
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#endif
+}
+
 uint32_t aclpy_isa_supported(void) {
   uint32_t mask = ACLPY_ISA_BASELINE;
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c_()) {
     mask |= ACLPY_ISA_AVX2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl")) {
-      mask |= ACLPY_ISA_AVX512;
-    }
+    if (has_avx512_()) mask |= ACLPY_ISA_AVX512;
   }
   return mask;
 }

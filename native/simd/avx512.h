@@ -11,6 +11,7 @@ typedef __m512d v64;
 enum { v32_LANES = 16, v64_LANES = 8 };
 
 #define ACLPY_MM _mm512
+#include "avx512_text.h"
 #include "powers.h"
 #include "x86.h"
 
@@ -99,10 +100,7 @@ ACLPY_INLINE unsigned v32_at_most(v32 x, v32 limit) { return _mm512_cmp_ps_mask(
 ACLPY_INLINE v64 v64_div(v64 a, v64 b) { return _mm512_div_pd(a, b); }
 
 /* The same value, of which the compiler does not know where it came from. */
-ACLPY_INLINE v32 v32_in_register(v32 v) {
-  __asm__("" : "+v"(v));
-  return v;
-}
+ACLPY_INLINE v32 v32_in_register(v32 v) { return aclpy_in_register_(v); }
 
 /* Bit by bit: a or b or c; 1 where the three are not all equal. */
 ACLPY_INLINE v32 aclpy_bits_(__m512i v) { return _mm512_castsi512_ps(v); }

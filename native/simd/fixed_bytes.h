@@ -30,32 +30,19 @@ ACLPY_INLINE int v32_fixed_clear(const v32 *t, v32 near) {
   return clear == 0xffff;
 }
 
-/* Of each eight bytes those of `where`: eight bits of `from` from the places in `by` on. As text, so that a compiler
- * that may not use AVX-512-VBMI by itself takes it. */
-ACLPY_INLINE __m512i aclpy_shift_bytes_(__m512i into, __mmask64 where, v32 from, __m512i by) {
-  __asm__("vpmultishiftqb %2, %3, %0%{%1%}" : "+v"(into) : "Yk"(where), "v"(from), "v"(by));
-  return into;
-}
-ACLPY_INLINE __m512i aclpy_shift_first_bytes_(v32 from, __m512i by) {
-  __m512i into;
-  __asm__("vpmultishiftqb %1, %2, %0" : "=v"(into) : "v"(from), "v"(by));
-  return into;
-}
 ACLPY_INLINE v32 v32_fixed_bytes(const v32 *t) {
   /* Bit 15 of the one float, of the other. */
   const __m512i by = _mm512_set1_epi16(47 << 8 | 15);
-  __m512i mixed = aclpy_shift_first_bytes_(t[0], by);
-  mixed = aclpy_shift_bytes_(mixed, 0x0c0c0c0c0c0c0c0cull, t[1], by);
-  mixed = aclpy_shift_bytes_(mixed, 0x3030303030303030ull, t[2], by);
-  mixed = aclpy_shift_bytes_(mixed, 0xc0c0c0c0c0c0c0c0ull, t[3], by);
+  __m512i mixed = aclpy_shift_all_bytes_(_mm512_castps_si512(t[0]), by);
+  mixed = aclpy_shift_bytes_(mixed, 0x0c0c0c0c0c0c0c0cull, _mm512_castps_si512(t[1]), by);
+  mixed = aclpy_shift_bytes_(mixed, 0x3030303030303030ull, _mm512_castps_si512(t[2]), by);
+  mixed = aclpy_shift_bytes_(mixed, 0xc0c0c0c0c0c0c0c0ull, _mm512_castps_si512(t[3]), by);
   /* Two of each vector lie in each eight. */
   static const _Alignas(64) uint8_t order[64] = {0, 1, 8,  9,  16, 17, 24, 25, 32, 33, 40, 41, 48, 49, 56, 57, /* */
                                                  2, 3, 10, 11, 18, 19, 26, 27, 34, 35, 42, 43, 50, 51, 58, 59, /* */
                                                  4, 5, 12, 13, 20, 21, 28, 29, 36, 37, 44, 45, 52, 53, 60, 61, /* */
                                                  6, 7, 14, 15, 22, 23, 30, 31, 38, 39, 46, 47, 54, 55, 62, 63};
-  __m512i bytes;
-  __asm__("vpermb %1, %2, %0" : "=v"(bytes) : "v"(mixed), "v"(_mm512_load_si512(order)));
-  return _mm512_castsi512_ps(bytes);
+  return _mm512_castsi512_ps(aclpy_permute_bytes_(_mm512_load_si512(order), mixed));
 }
 /* As bytes 128 less. */
 ACLPY_INLINE v32 v32_fixed_signed(v32 bytes) {

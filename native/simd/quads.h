@@ -57,12 +57,6 @@ ACLPY_QUAD_(f64, double, v64)
 #if ACLPY_ISA_RANK == 3
 /* Whether the processor has AVX-512-BF16 (dispatch/core.c). */
 extern int aclpy_core_bf16 __attribute__((visibility("hidden")));
-/* As text, so that a compiler that may not use AVX-512-BF16 by itself takes it. */
-ACLPY_INLINE __m512i aclpy_bf16_pair_(v32 low, v32 high) {
-  __m512i both;
-  __asm__("vcvtne2ps2bf16 %1, %2, %0" : "=v"(both) : "v"(low), "v"(high));
-  return both;
-}
 ACLPY_INLINE int aclpy_subnormal_(const v32 *v) {
   enum { DENORMAL = 0x20 };
   const __mmask16 a = _mm512_fpclass_ps_mask(v[0], DENORMAL) | _mm512_fpclass_ps_mask(v[1], DENORMAL);
