@@ -60,7 +60,8 @@ class Device(RuntimeDevice):
         AclnnError
             161002 for a type that has no place in the dtype table, for numbers that an integer
             type does not have, and for complex numbers in a real type unless all imaginary parts
-            are zero (of bool it is their truth).
+            are zero (of bool it is their truth). Fractions are cut off in integer types, as by
+            NumPy.
         """
         found = _from_gpu(array)
         source = _values("Device.tensor", "array", array, lambda: np.asarray(found))

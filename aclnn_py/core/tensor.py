@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsInt
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsInt
 
 import numpy as np
 
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["Tensor", "create_tensor"]
+
+
+class _Moved(NamedTuple):
+    """What a tensor keeps alive that has got another address."""
+
+    home: object
+    now: object
 
 
 class Tensor(HandleNoun, calls.Tensor):
@@ -104,7 +111,10 @@ class Tensor(HandleNoun, calls.Tensor):
         return int(address[0])
 
     def set_data_ptr(self, address: Buffer | int | None) -> None:
-        """Point the storage elsewhere; also seen by executors, as the reference's 4.3 tells.
+        """Point the storage elsewhere.
+
+        Executors that were planned with this tensor use the new address from their next phase 2
+        on. The memory that the tensor was made with stays its own, so that it can return there.
 
         Raises
         ------
@@ -114,11 +124,17 @@ class Tensor(HandleNoun, calls.Tensor):
         data = memory("Tensor.set_data_ptr", "address", address)
         raw = 0 if data is None else int(data)
         _check(lib.aclpy_tensor_set_address(self._handle, raw))
-        self._buffer = address
+        self._moved_to(address)
         layout = ffi.new("uint64_t *")
         _check(lib.aclpy_tensor_layout(self._handle, layout))
         self._layout = int(layout[0])
         self._desc = _placed(self._desc, self._layout)
+
+    def _moved_to(self, owner: object) -> None:
+        """Keep alive what the new address belongs to, beside the memory of the beginning."""
+        held = self._buffer
+        home = held.home if isinstance(held, _Moved) else held
+        self._buffer = owner if home is None else _Moved(home, owner)
 
     def view(
         self,

@@ -266,7 +266,7 @@ def _set_address(
         0 if address is None else int(address),
     )
     if tensor is not None:
-        tensor._buffer = address  # noqa: SLF001  # kept alive exactly while it is the data
+        tensor._moved_to(address)  # noqa: SLF001  # of the same package
     if status:
         raise_last(status, error=AclnnError, function=function)
 

@@ -10,7 +10,7 @@ from aclnn_runtime.arguments import as_int32, describe
 from aclnn_runtime.enums import ACL_MEM_MALLOC_HUGE_FIRST, aclrtMemMallocPolicy
 from aclnn_runtime.enums_device import ACL_HBM_MEM
 from aclnn_runtime.errors import INVALID_HANDLE, fail, raise_last
-from aclnn_runtime.event import Event, create_plain
+from aclnn_runtime.event import Event, create_ex_with_flag, create_plain
 from aclnn_runtime.memory import Buffer, malloc
 from aclnn_runtime.memory_facts import memory_info
 from aclnn_runtime.noun import Noun
@@ -108,8 +108,15 @@ class Device(Noun):
         context = self._context("Device.create_stream")
         return create_stream(context, priority, flags, keepalive=self)
 
-    def create_event(self) -> Event:
-        """A new event of the ``aclrtCreateEvent`` kind: it keeps time and can be waited for.
+    def create_event(self, flag: int | None = None) -> Event:
+        """A new event.
+
+        Parameters
+        ----------
+        flag : int, optional
+            ``ACL_EVENT_*`` bits, as for ``aclrtCreateEventExWithFlag``: ``ACL_EVENT_SYNC`` for
+            one that links streams inside a capture. Not given, it is of the ``aclrtCreateEvent``
+            kind, which keeps time and can be waited for.
 
         Returns
         -------
@@ -119,13 +126,18 @@ class Device(Noun):
         Raises
         ------
         AclError
-            107017 if the device is closed.
+            107017 if the device is closed; 107000 for flags that do not go together, 100000 for
+            what is no number.
 
         Notes
         -----
         Never blocks.
         """
-        return create_plain(self._context("Device.create_event"), keepalive=self)
+        function = "Device.create_event"
+        context = self._context(function)
+        if flag is None:
+            return create_plain(context, keepalive=self)
+        return create_ex_with_flag(context, flag, function=function, keepalive=self)
 
     def malloc(
         self, nbytes: int, policy: aclrtMemMallocPolicy = ACL_MEM_MALLOC_HUGE_FIRST

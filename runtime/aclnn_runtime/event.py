@@ -9,7 +9,7 @@ from aclnn_runtime.errors import raise_last
 from aclnn_runtime.noun import HandleNoun, handle_of
 from aclnn_runtime.outputs import check, number
 
-__all__ = ["Event", "create_plain"]
+__all__ = ["Event", "create_ex_with_flag", "create_plain"]
 
 
 class Event(HandleNoun):
@@ -147,10 +147,16 @@ def create_with_flag(context: int, flag: object) -> Event:
     return _create(context, lib.ACLPY_EVENT_WITH_FLAG, bits, None)
 
 
-def create_ex_with_flag(context: int, flag: object) -> Event:
-    """``aclrtCreateEventExWithFlag``."""
-    bits = as_uint32("aclrtCreateEventExWithFlag", "flag", flag)
-    return _create(context, lib.ACLPY_EVENT_EX_WITH_FLAG, bits, None)
+def create_ex_with_flag(
+    context: int,
+    flag: object,
+    *,
+    function: str = "aclrtCreateEventExWithFlag",
+    keepalive: object = None,
+) -> Event:
+    """``aclrtCreateEventExWithFlag``; `function` is who is blamed for a wrong flag."""
+    bits = as_uint32(function, "flag", flag)
+    return _create(context, lib.ACLPY_EVENT_EX_WITH_FLAG, bits, keepalive, function)
 
 
 def destroy_event(event: object) -> None:
@@ -188,9 +194,9 @@ def elapsed_ms(start: int, end: int) -> float:
     return float(milliseconds[0])
 
 
-def _create(context: int, kind: int, flags: int, keepalive: object) -> Event:
+def _create(context: int, kind: int, flags: int, keepalive: object, function: str = "") -> Event:
     handle = ffi.new("aclpy_handle *")
     status = lib.aclpy_event_create(context, kind, flags, handle)
     if status:
-        raise_last(status)
+        raise_last(status, function=function)
     return Event._adopt(int(handle[0]), keepalive=keepalive)

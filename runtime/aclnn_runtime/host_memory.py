@@ -96,7 +96,8 @@ def host_address(
             "is no memory",
             describe(value),
             "a Buffer, an address, None, a NumPy array or an object with the buffer protocol",
-            f"pass {argument} as one of these, e.g. numpy.asarray(...)",
+            # An array made of a destination would take the bytes and be thrown away.
+            "pass the memory itself, of a Tensor its data_ptr" + ("" if writable else "; or an array"),
         )
     if not view.c_contiguous:
         _refuse_layout(function, argument, describe(value))

@@ -240,7 +240,7 @@ class Stream(HandleNoun, calls.Stream):
         Notes
         -----
         Events that link streams inside a capture are those of
-        ``aclrtCreateEventExWithFlag(ACL_EVENT_SYNC)``.
+        ``Device.create_event(ACL_EVENT_SYNC)`` or ``aclrtCreateEventExWithFlag(ACL_EVENT_SYNC)``.
         """
         from aclnn_runtime.graph import begin_capture, end_capture  # noqa: PLC0415  # imports us
 

@@ -20,16 +20,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-import matplotlib as mpl
 import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 
 import aclnn_py as acl
 
-mpl.use("Agg")  # draws into a file; needs no screen
-import matplotlib.pyplot as plt
+try:
+    import matplotlib as mpl
+
+    mpl.use("Agg")  # draws into a file; needs no screen
+    import matplotlib.pyplot as plt
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+except ModuleNotFoundError as error:
+    sys.exit(f"this sample needs {error.name}: pip install '.[samples]' where the sources are")
 
 SEED = 0
 BATCH = 32

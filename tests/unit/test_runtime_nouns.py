@@ -204,6 +204,31 @@ def test_plain_names_are_the_enumeration_members():
             assert getattr(acl, member.name) is member
 
 
+def test_an_event_with_a_flag_links_streams_in_a_capture(device):
+    ran = []
+    with device.create_stream() as one, device.create_stream() as other:
+        there, back = (device.create_event(acl.ACL_EVENT_SYNC) for _ in range(2))
+        with one.capture() as captured:
+            one.record(there)
+            other.wait(there)
+            other.launch_host_func(lambda: ran.append("other"))
+            other.record(back)
+            one.wait(back)
+            one.launch_host_func(lambda: ran.append("one"))
+        captured.graph.replay(one)
+        one.synchronize()
+    assert ran == ["other", "one"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "status"), [(0, 107000), (77, 107000), (-1, 100000), ("a", 100000)]
+)
+def test_a_wrong_flag_of_an_event(device, flag, status):
+    with pytest.raises(acl.AclError, match=r"Device\.create_event: argument 'flag'") as caught:
+        device.create_event(flag)
+    assert caught.value.status == status
+
+
 def test_slots_only(device):
     with device.create_stream() as stream:
         for noun in (stream, stream.record(), device.malloc(8)):

@@ -332,6 +332,24 @@ def test_address_setters_store_before_they_look_at_the_executor(device, fresh, s
     assert acl.aclGetRawTensorAddr(tensor) == 4096
 
 
+@pytest.mark.parametrize("setter", ["set_data_ptr", "aclSetRawTensorAddr", "aclSetTensorAddr"])
+def test_a_tensor_may_return_to_its_own_memory(device, fresh, setter):
+    """By a plain number, which keeps nothing alive: the tensor does."""
+    call, away = Call(device, "Softmax"), device.malloc(1 << 12)
+    executor = call.plan()
+    x = device.tensor(np.arange(6.0).reshape(2, 3))  # no executor keeps it
+    home = x.data_ptr
+    for address in (home, away, home):
+        if setter == "aclSetTensorAddr":
+            acl.aclSetTensorAddr(executor, 0, x, address)
+        elif setter == "aclSetRawTensorAddr":
+            acl.aclSetRawTensorAddr(x, address)
+        else:
+            x.set_data_ptr(address)
+    assert np.array_equal(x.numpy(), [[0, 1, 2], [3, 4, 5]])
+    acl.aclDestroyAclOpExecutor(executor)
+
+
 @pytest.mark.parametrize("kind", ["Input", "Output", ""])
 def test_address_setters_say_who_refused(device, fresh, kind):
     plain, listed = f"aclSet{kind}TensorAddr", f"aclSetDynamic{kind}TensorAddr"
