@@ -95,7 +95,7 @@ static struct eng_handle_slot *take_slot_(struct table_ *table) {
     slot = slot_at_(table, table->used);
   }
   atomic_store_explicit(&slot->word, word_(1, 0), memory_order_relaxed);
-  slot->kind = (uint32_t)(table - tables_);
+  slot->kind = (uint8_t)(table - tables_);
   slot->number = table->used++;
   return slot;
 }
@@ -242,6 +242,7 @@ enum eng_past eng_handle_past(enum eng_kind kind, aclpy_handle handle) {
   uint32_t now = generation_(word);
   if (generation > now) return ENG_PAST_NEVER;
   if (generation == now) return open_(word) ? ENG_PAST_LIVE : ENG_PAST_NEVER;
+  if (generation <= slot->inherited) return ENG_PAST_PARENT;
   uint32_t back = now - generation - 1;
   if (back >= HISTORY_BITS) return ENG_PAST_GONE;
   uint64_t history = atomic_load_explicit(&slot->history, memory_order_relaxed);
@@ -258,6 +259,8 @@ const char *eng_handle_past_text(enum eng_kind kind, aclpy_handle handle) {
       return "consumed already";
     case ENG_PAST_GONE:
       return "gone long ago";
+    case ENG_PAST_PARENT:
+      return "the parent process's: a forked child begins without objects and makes its own";
     case ENG_PAST_NEVER:
     default:
       return "never created here";
@@ -305,6 +308,7 @@ static void forget_(struct table_ *table) {
     struct eng_handle_slot *slot = slot_at_(table, index);
     uint32_t generation = generation_(atomic_load(&slot->word));
     if (generation >= LAST_GENERATION) continue;
+    slot->inherited = generation & LAST_GENERATION;
     atomic_store(&slot->history, 0);
     atomic_store(&slot->word, word_(generation + 1, 0));
     slot->next_free = table->free_head;

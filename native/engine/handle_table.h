@@ -46,7 +46,8 @@ struct eng_handle_slot {
   _Atomic uint64_t note;
   struct eng_object *object;
   struct eng_handle_slot *next_free;
-  uint32_t kind, number;
+  uint32_t kind : 8, inherited : 24; /* the last generation that the parent process had; 0 where there is none */
+  uint32_t number;
 };
 
 /* First member of every object that has a handle. */
@@ -55,7 +56,14 @@ struct eng_object {
 };
 
 /* Why a handle names nothing. */
-enum eng_past { ENG_PAST_LIVE, ENG_PAST_NEVER, ENG_PAST_DESTROYED, ENG_PAST_CONSUMED, ENG_PAST_GONE };
+enum eng_past {
+  ENG_PAST_LIVE,
+  ENG_PAST_NEVER,
+  ENG_PAST_DESTROYED,
+  ENG_PAST_CONSUMED,
+  ENG_PAST_GONE,
+  ENG_PAST_PARENT
+};
 
 /* False: no memory; the object is untouched. */
 bool eng_handle_open(enum eng_kind kind, struct eng_object *object, aclpy_handle *handle);

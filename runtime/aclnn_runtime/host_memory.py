@@ -97,7 +97,7 @@ def host_address(
             describe(value),
             "a Buffer, an address, None, a NumPy array or an object with the buffer protocol",
             # An array made of a destination would take the bytes and be thrown away.
-            "pass the memory itself, of a Tensor its data_ptr" + ("" if writable else "; or an array"),
+            "pass the memory itself, a Tensor's data_ptr" + ("" if writable else ", or an array"),
         )
     if not view.c_contiguous:
         _refuse_layout(function, argument, describe(value))

@@ -80,6 +80,7 @@ static void a_child_starts_fresh(void) {
     alarm(PATIENCE_SECONDS);
     CHECK_EQUAL(aclpy_context_get_current(&current), 107002);
     CHECK_EQUAL(aclpy_stream_synchronize(0, stream), 107017);
+    CHECK_CONTAINS(aclpy_error_last()->got, "the parent process's");
     CHECK_EQUAL(aclpy_event_synchronize(event), 107017);
     CHECK_EQUAL(aclpy_context_set_current(context), 107000);
     CHECK_EQUAL(aclpy_tensor_destroy(tensor), 161002);
