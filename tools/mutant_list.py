@@ -328,6 +328,22 @@ MUTANTS = (
         "avx2",
     ),
     Mutant(
+        "turned rows: the last vector of a row begins behind the one before",
+        "native/kernels/turned.h",
+        "{ return aclpy_max_i64(0, aclpy_min_i64(c, n - LANES)); }",
+        "{ return n < LANES ? 0 : c; }",
+        NUMBERS,
+        "avx2",
+    ),
+    Mutant(
+        "turned rows: infinite results keep a product's sum",
+        "native/simd/turned.h",
+        "  return _mm256_and_ps(_mm256_cmp_ps(v32_sub(of, of), v32_set1(0), _CMP_EQ_OQ), v);",
+        "  return (void)of, v;",
+        NUMBERS,
+        "avx2",
+    ),
+    Mutant(
         "gradients: a product is added before it is rounded",
         "native/simd/accumulate.h",
         "exact ? v32_fma(v, w, d.sum) : v32_add(d.sum, v32_mul(v, w));\n",
@@ -355,6 +371,13 @@ MUTANTS = (
         "  extern int32_t aclpy_thread_count(void);\n"
         "  g->chunk = ACLPY_ROW_CHUNK / aclpy_thread_count();\n",
         NUMBERS,
+    ),
+    Mutant(
+        "a tensor that moves lets its own memory go",
+        "aclnn_py/core/tensor.py",
+        "owner if home is None else _Moved(home, owner)",
+        "owner",
+        ("tests/unit/test_statuses_executor.py",),
     ),
     *FUSED_MUTANTS,
     *CUDA_MUTANTS,
