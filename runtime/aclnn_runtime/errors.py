@@ -198,20 +198,26 @@ def raise_last(status: int, *, error: type[AclError] = AclError, function: str =
     Raises
     ------
     AclError
-        Always. The exception of a failed host function is its ``__cause__``.
+        Always. The exception of a failed host function is its ``__cause__``, and its text names it.
     """
     meaning = _MEANINGS.get(status, "")
     last = lib.aclpy_error_last()
     if not last or last.status != status:
         raise error.build(status, function=function or "aclnn_py", what=meaning)
+    # Copied before Python objects are asked anything: a call of theirs may overwrite the record.
+    function, argument = function or _text(last.function), _text(last.argument)
+    got, expected, fix = _text(last.got), _text(last.expected), _text(last.hint)
     cause = failures.take(int(last.token)) if last.token else None
-    argument = _text(last.argument)
+    if cause is not None:
+        # The library knows the status of a failed function only.
+        got, expected = failures.sentence(cause), "a function that returns"
+        fix = "see __cause__ for its traceback"
     raise error.build(
         status,
-        function=function or _text(last.function),
+        function=function,
         argument=argument,
         what=f"was refused ({meaning})" if argument and meaning else meaning,
-        got=_text(last.got),
-        expected=_text(last.expected),
-        fix=_text(last.hint),
+        got=got,
+        expected=expected,
+        fix=fix,
     ) from cause

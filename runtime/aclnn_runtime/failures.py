@@ -8,11 +8,12 @@ from itertools import count
 from threading import Lock, current_thread, main_thread
 from typing import Final
 
-__all__ = ["keep", "new_token", "take"]
+__all__ = ["keep", "new_token", "sentence", "take"]
 
 # A stream reports one failure per synchronise, so the exceptions of further ones are never asked
 # for. The bound keeps them from piling up.
 CAPACITY: Final = 1024
+_LONGEST_REPR: Final = 200
 
 _kept: OrderedDict[int, BaseException] = OrderedDict()
 # Of Ctrl-C while the main thread, which a schedule runs tasks on, was in a host function.
@@ -45,3 +46,14 @@ def take(token: int) -> BaseException | None:
     if kept is not None and interrupts:
         raise kept
     return kept
+
+
+def sentence(exception: BaseException) -> str:
+    """What a Python function did instead of returning, in one line for the "got" line."""
+    try:
+        text = repr(exception)
+    except Exception:  # noqa: BLE001  # a broken repr must not hide the failure of the task
+        text = f"{type(exception).__name__}, which cannot be printed"
+    if len(text) > _LONGEST_REPR:
+        text = text[: _LONGEST_REPR - 1] + "…"
+    return "the function raised " + text.replace("\n", "\\n")

@@ -11,6 +11,7 @@ import pytest
 import aclnn_py as acl
 from aclnn_runtime import host_function
 from support.latch import Latch
+from support.tensors import check_error
 
 
 class Reason(Exception):
@@ -32,6 +33,34 @@ def test_the_failure_arrives_with_its_cause_once(stream):
     assert error.__cause__.__traceback__.tb_next.tb_frame.f_code.co_name == "broken"
     assert "507000" in str(error)
     stream.synchronize()
+
+
+class Unprintable(Exception):
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize(
+    ("exception", "told"),
+    [
+        (KeyError("key"), "the function raised KeyError('key')\n"),
+        (SystemExit(), "the function raised SystemExit()\n"),
+        (ValueError("x" * 1000), "the function raised ValueError('xxx"),
+        (Unprintable(), "the function raised Unprintable, which cannot be printed\n"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_the_text_names_the_exception(stream, exception, told):
+    def function():
+        raise exception
+
+    stream.launch_host_func(function)
+    with pytest.raises(acl.AclError) as caught:
+        stream.synchronize()
+    text = check_error(caught.value, 507000)
+    assert f"got:      {told}" in text
+    assert "__cause__" in caught.value.hint
+    assert len(text) < 600
 
 
 def test_closing_tells_of_a_failure_that_nobody_was_told_of(device):
