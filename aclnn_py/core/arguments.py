@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
 
-__all__ = ["integer", "integers", "memory", "sizes"]
+__all__ = ["counts", "integer", "integers", "memory", "permutation", "sizes"]
 
 
 def integers(function: str, argument: str, values: object) -> tuple[int, ...]:
@@ -47,6 +47,53 @@ def sizes(function: str, argument: str, values: object) -> tuple[int, ...]:
     with suppress(TypeError):
         values = (operator.index(values),)  # type: ignore[arg-type]  # asking is the test
     return integers(function, argument, values)
+
+
+def counts(function: str, argument: str, values: object) -> tuple[int, ...]:
+    """A sequence of ``int64_t`` none of which is negative.
+
+    Raises
+    ------
+    AclnnError
+        161002 for anything else.
+    """
+    found = integers(function, argument, values)
+    if min(found, default=0) < 0:
+        _refuse(
+            function,
+            argument,
+            "has a negative size",
+            found,
+            "sizes >= 0; -1 is not inferred from the others",
+            "write every size out",
+        )
+    return found
+
+
+def permutation(
+    function: str, argument: str, axes: tuple[object, ...], rank: int
+) -> tuple[int, ...]:
+    """Axes in another order, spelled as for ``numpy.ndarray.transpose``; none: reversed.
+
+    Raises
+    ------
+    AclnnError
+        161002 for anything else.
+    """
+    given = axes[0] if len(axes) == 1 else axes or None
+    if given is None:
+        return tuple(range(rank))[::-1]
+    order = sizes(function, argument, given)
+    if sorted(axis + rank if axis < 0 else axis for axis in order) != list(range(rank)):
+        _refuse(
+            function,
+            argument,
+            f"is no permutation of the axes of a tensor of rank {rank}",
+            order,
+            f"a permutation of {tuple(range(rank))}",
+            "name each axis once; negative ones count from the last",
+        )
+    return order
 
 
 def integer(function: str, argument: str, value: object, bits: int = 64) -> int:

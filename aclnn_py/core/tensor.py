@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsInt
 import numpy as np
 
 from aclnn_native import calls, ffi, lib
-from aclnn_py.core.arguments import integer, integers, memory
+from aclnn_py.core.arguments import counts, integer, integers, memory, permutation
 from aclnn_py.core.desc import MOST_BYTES, TensorDesc, device_of_layout, row_major_strides
 from aclnn_py.core.dlpack import export_dlpack
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
@@ -163,7 +163,7 @@ class Tensor(HandleNoun, calls.Tensor):
         AclnnError
             161002 when some element would lie outside the storage.
         """
-        dims = integers("Tensor.view", "shape", shape)
+        dims = counts("Tensor.view", "shape", shape)
         steps = (
             row_major_strides(dims)
             if strides is None
@@ -171,25 +171,32 @@ class Tensor(HandleNoun, calls.Tensor):
         )
         start = self.offset if offset is None else integer("Tensor.view", "offset", offset)
         if len(steps) != len(dims):
-            _refuse_view("strides", f"{len(steps)} strides for {len(dims)} dimensions", self._desc)
-        desc = TensorDesc(
-            dims, steps, start, self.storage_shape, self._desc.dtype_value, self._desc.format_value
-        )
-        if not (desc.is_countable and desc.fits_storage):
-            _refuse_view("shape", f"shape {dims}, strides {steps}, offset {start}", self._desc)
-        return _make(desc, self.data_ptr, self._buffer)
+            got = f"{len(steps)} strides for {len(dims)} dimensions"
+            _refuse_view("Tensor.view", "strides", got, self._desc)
+        return self._viewed("Tensor.view", "shape", dims, steps, start)
 
-    def transpose(self, *axes: int) -> Tensor:
-        """A view with the axes reordered (reversed when none are given)."""
-        rank = self._desc.rank
-        order = integers("Tensor.transpose", "axes", axes or range(rank)[::-1])
-        if sorted(axis % rank if -rank <= axis < rank else -1 for axis in order) != list(
-            range(rank)
-        ):
-            _refuse_view("axes", f"axes {order}", self._desc)
-        return self.view(
-            [self.shape[axis] for axis in order], [self.strides[axis] for axis in order]
-        )
+    def transpose(self, *axes: int | Sequence[int] | None) -> Tensor:
+        """A view with the axes reordered (reversed when none are given).
+
+        Parameters
+        ----------
+        *axes : int, or one sequence of int
+            A permutation of the axes; negative ones count from the last.
+
+        Returns
+        -------
+        Tensor
+            Shares memory with this one.
+
+        Raises
+        ------
+        AclnnError
+            161002 for what is no permutation of the axes.
+        """
+        order = permutation("Tensor.transpose", "axes", axes, self._desc.rank)
+        dims = tuple(self.shape[axis] for axis in order)
+        steps = tuple(self.strides[axis] for axis in order)
+        return self._viewed("Tensor.transpose", "self", dims, steps, self.offset)
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """A copy as a NumPy array.
@@ -249,6 +256,22 @@ class Tensor(HandleNoun, calls.Tensor):
     def __repr__(self) -> str:
         state = "" if self._open else ", closed"
         return f"<Tensor {self._desc.dtype} {list(self.shape)}{state}>"
+
+    def _viewed(
+        self,
+        function: str,
+        argument: str,
+        dims: tuple[int, ...],
+        steps: tuple[int, ...],
+        start: int,
+    ) -> Tensor:
+        desc = TensorDesc(
+            dims, steps, start, self.storage_shape, self._desc.dtype_value, self._desc.format_value
+        )
+        if not (desc.is_countable and desc.fits_storage):
+            got = f"shape {dims}, strides {steps}, offset {start}"
+            _refuse_view(function, argument, got, self._desc)
+        return _make(desc, self.data_ptr, self._buffer)
 
     def _span(self) -> tuple[int, int]:
         """First byte of the view and its extent [bytes], from the start of the storage."""
@@ -362,10 +385,10 @@ def _check(status: int, error: type[AclError] = AclnnError) -> None:
         raise_last(status, error=error)
 
 
-def _refuse_view(argument: str, got: str, desc: TensorDesc) -> NoReturn:
+def _refuse_view(function: str, argument: str, got: str, desc: TensorDesc) -> NoReturn:
     raise operator_error(
         PARAM_INVALID,
-        "Tensor.view",
+        function,
         argument,
         "does not fit this tensor",
         got=got,

@@ -268,6 +268,48 @@ def test_views_stay_inside_their_storage(device, change):
     check_error(caught.value, 161002)
 
 
+@pytest.mark.parametrize(
+    ("method", "arguments", "told"),
+    [
+        ("transpose", (0, 5), "a permutation of (0, 1)"),
+        ("transpose", (0, 0), "a permutation of (0, 1)"),
+        ("transpose", (-3, 0), "a permutation of (0, 1)"),
+        ("transpose", ((),), "a permutation of (0, 1)"),
+        ("transpose", (1,), "a permutation of (0, 1)"),
+        ("transpose", ((1, "0"),), "a sequence of integers"),
+        ("transpose", (1.5,), "a sequence of integers"),
+        ("view", ((-1,),), "sizes >= 0; -1 is not inferred"),
+        ("view", ((-1, 1), (1,)), "sizes >= 0; -1 is not inferred"),
+    ],
+    ids=str,
+)
+def test_the_method_that_was_called_is_blamed(device, method, arguments, told):
+    tensor = device.empty((2, 3), "float32")
+    argument = "axes" if method == "transpose" else "shape"
+    text = refused(161002, argument, getattr(tensor, method), *arguments)
+    assert text.startswith(f"Tensor.{method}: argument '{argument}' ")
+    assert told in text
+    assert "inside the storage" not in text
+
+
+def test_a_transpose_of_a_tensor_outside_its_storage():
+    text = refused(161002, "self", build("FLOAT[4,3] storage=9").transpose)
+    assert text.startswith("Tensor.transpose: ")
+
+
+@pytest.mark.parametrize(
+    "axes",
+    [(), (None,), (1, 0), ((1, 0),), ([-1, 0],), (np.array([1, -2]),), (np.int64(1), 0)],
+    ids=str,
+)
+def test_transposed_as_numpy_does(device, axes):
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert np.array_equal(device.tensor(array).transpose(*axes).numpy(), array.T)
+    vector, scalar = device.full(3, 1), device.full((), 1)
+    assert vector.transpose(0).shape == vector.transpose((-1,)).shape == (3,)
+    assert scalar.transpose().shape == scalar.transpose(()).shape == ()
+
+
 def test_shapes_that_no_array_has(device):
     with pytest.raises(acl.AclnnError) as caught:
         device.empty((2, 3)).view((2**62, 2**62), (0, 0))
