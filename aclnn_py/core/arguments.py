@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import operator
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
 
-__all__ = ["counts", "integer", "integers", "memory", "permutation", "sizes"]
+if TYPE_CHECKING:
+    from aclnn_py.core.tensor import Tensor
+
+__all__ = ["check_open", "counts", "integer", "integers", "memory", "permutation", "sizes"]
 
 
 def integers(function: str, argument: str, values: object) -> tuple[int, ...]:
@@ -144,6 +147,26 @@ def memory(function: str, argument: str, data: object) -> Any:
             f"pass {argument} as Device.malloc() or aclrtMalloc() gave it",
         )
     return data
+
+
+def check_open(function: str, argument: str, tensor: Tensor) -> None:
+    """Refuse a closed tensor.
+
+    Raises
+    ------
+    AclnnError
+        161002 for one.
+    """
+    if tensor.closed:
+        raise operator_error(
+            PARAM_INVALID,
+            function,
+            argument,
+            "has been destroyed",
+            got=repr(tensor),
+            expected="a tensor that is still alive",
+            fix="use it before it is destroyed, and destroy it once",
+        )
 
 
 def _refuse(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsInt
 import numpy as np
 
 from aclnn_native import calls, ffi, lib
-from aclnn_py.core.arguments import counts, integer, integers, memory, permutation
+from aclnn_py.core.arguments import check_open, counts, integer, integers, memory, permutation
 from aclnn_py.core.desc import MOST_BYTES, TensorDesc, device_of_layout, row_major_strides
 from aclnn_py.core.dlpack import export_dlpack
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
@@ -106,9 +106,7 @@ class Tensor(HandleNoun, calls.Tensor):
     @property
     def data_ptr(self) -> int:
         """Start address of the storage, without the offset (0: none)."""
-        address = ffi.new("uintptr_t *")
-        _check(lib.aclpy_tensor_get_address(self._handle, address))
-        return int(address[0])
+        return self._address("Tensor.data_ptr")
 
     def set_data_ptr(self, address: Buffer | int | None) -> None:
         """Point the storage elsewhere.
@@ -119,9 +117,10 @@ class Tensor(HandleNoun, calls.Tensor):
         Raises
         ------
         AclnnError
-            161002 for what is no address.
+            161002 for what is no address, and for a closed tensor.
         """
         data = memory("Tensor.set_data_ptr", "address", address)
+        check_open("Tensor.set_data_ptr", "self", self)
         raw = 0 if data is None else int(data)
         _check(lib.aclpy_tensor_set_address(self._handle, raw))
         self._moved_to(address)
@@ -161,7 +160,7 @@ class Tensor(HandleNoun, calls.Tensor):
         Raises
         ------
         AclnnError
-            161002 when some element would lie outside the storage.
+            161002 when some element would lie outside the storage, and for a closed tensor.
         """
         dims = counts("Tensor.view", "shape", shape)
         steps = (
@@ -191,7 +190,7 @@ class Tensor(HandleNoun, calls.Tensor):
         Raises
         ------
         AclnnError
-            161002 for what is no permutation of the axes.
+            161002 for what is no permutation of the axes, and for a closed tensor.
         """
         order = permutation("Tensor.transpose", "axes", axes, self._desc.rank)
         dims = tuple(self.shape[axis] for axis in order)
@@ -206,10 +205,10 @@ class Tensor(HandleNoun, calls.Tensor):
         Raises
         ------
         AclError
-            The failure of such a task; 107000 where the memory is gone.
+            The failure of such a task; 107000 where the memory is gone, 161002 for a closed tensor.
         """
         if self._desc.device != "cpu":
-            return self._fetched()
+            return self._fetched("Tensor.numpy")
         return np.array(self._host_view("Tensor.numpy"))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -271,25 +270,32 @@ class Tensor(HandleNoun, calls.Tensor):
         if not (desc.is_countable and desc.fits_storage):
             got = f"shape {dims}, strides {steps}, offset {start}"
             _refuse_view(function, argument, got, self._desc)
-        return _make(desc, self.data_ptr, self._buffer)
+        return _make(desc, self._address(function), self._buffer)
+
+    def _address(self, function: str) -> int:
+        check_open(function, "self", self)
+        address = ffi.new("uintptr_t *")
+        _check(lib.aclpy_tensor_get_address(self._handle, address))
+        return int(address[0])
 
     def _span(self) -> tuple[int, int]:
         """First byte of the view and its extent [bytes], from the start of the storage."""
         low, high = (edge * self.dtype.itemsize for edge in self._desc.extent)
         return low, high - low
 
-    def _fetched(self) -> np.ndarray[Any, Any]:
+    def _fetched(self, function: str) -> np.ndarray[Any, Any]:
         """A copy of a device's memory that no processor can read."""
         if self._desc.is_empty:
             return np.empty(self._desc.shape, self.dtype)
-        low, raw = self._fetched_bytes()
+        low, raw = self._fetched_bytes(function)
         return np.array(self._over(raw, low))
 
-    def _fetched_bytes(self) -> tuple[int, np.ndarray[Any, Any]]:
+    def _fetched_bytes(self, function: str) -> tuple[int, np.ndarray[Any, Any]]:
         low, nbytes = self._span()
         raw = np.empty(nbytes, np.uint8)
-        _check(calls.wait(calls.MEMORY, self.data_ptr), AclError)
-        _check(lib.aclpy_memory_fetch(self.data_ptr + low, raw.ctypes.data, nbytes), AclError)
+        address = self._address(function)
+        _check(calls.wait(calls.MEMORY, address), AclError)
+        _check(lib.aclpy_memory_fetch(address + low, raw.ctypes.data, nbytes), AclError)
         return low, raw
 
     def _set(self, function: str, array: np.ndarray[Any, Any]) -> None:
@@ -297,7 +303,7 @@ class Tensor(HandleNoun, calls.Tensor):
         if self._desc.device == "cpu":
             self._host_view(function)[...] = array
             return
-        low, raw = self._fetched_bytes()
+        low, raw = self._fetched_bytes(function)
         self._over(raw, low)[...] = array
         _cuda().put(self, low, raw)
 
@@ -315,7 +321,7 @@ class Tensor(HandleNoun, calls.Tensor):
         return view
 
     def _host_view(self, function: str) -> np.ndarray[Any, Any]:
-        address = self.data_ptr
+        address = self._address(function)
         if min(self.shape, default=0) < 0 or self.nbytes > MOST_BYTES:
             raise operator_error(
                 PARAM_INVALID,

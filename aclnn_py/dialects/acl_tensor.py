@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from aclnn_native import lib
-from aclnn_py.core.arguments import integer, integers, memory
+from aclnn_py.core.arguments import check_open, integer, integers, memory
 from aclnn_py.core.desc import TensorDesc, row_major_strides
 from aclnn_py.core.dtype import aclDataType, as_dtype
 from aclnn_py.core.errors import PARAM_INVALID, PARAM_NULLPTR, operator_error
@@ -304,16 +304,7 @@ def _tensor(function: str, argument: str, tensor: Tensor | None) -> Tensor:
         _null(function, argument, "a Tensor")
     if not isinstance(tensor, Tensor):
         _invalid(function, argument, f"{type(tensor).__name__} {tensor!r}", "a Tensor")
-    if tensor.closed:
-        raise operator_error(
-            PARAM_INVALID,
-            function,
-            argument,
-            "has been destroyed",
-            got=repr(tensor),
-            expected="a tensor that is still alive",
-            fix="use it before it is destroyed, and destroy it once",
-        )
+    check_open(function, argument, tensor)
     return tensor
 
 

@@ -395,3 +395,23 @@ def test_getters_of_a_destroyed_tensor(device, getter):
     with pytest.raises(acl.AclnnError) as caught:
         getattr(acl, getter)(tensor)
     check_error(caught.value, 161002, argument="tensor")
+
+
+@pytest.mark.parametrize(
+    ("call", "function"),
+    [
+        (lambda t: t.numpy(), "Tensor.numpy"),
+        (np.array, "Tensor.numpy"),
+        (lambda t: t.view((3, 2)), "Tensor.view"),
+        (lambda t: t.transpose(), "Tensor.transpose"),
+        (lambda t: t.data_ptr, "Tensor.data_ptr"),
+        (lambda t: t.set_data_ptr(None), "Tensor.set_data_ptr"),
+        (lambda t: t.__dlpack__(), "Tensor.__dlpack__"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_methods_of_a_closed_tensor(device, call, function):
+    tensor = device.zeros((2, 3))
+    tensor.close()
+    text = refused(161002, "self", call, tensor)
+    assert text.startswith(f"{function}: argument 'self' has been destroyed\n")
