@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 __all__ = ["Settings", "current", "on_change", "override"]
+
+
+class _RefusedError(ValueError):
+    """A value that a validator does not take: the "got" and "expected" lines of the error."""
+
+    def __init__(self, got: str, expected: str) -> None:
+        super().__init__(f"{got}; {expected}")
+        self.got, self.expected = got, expected
 
 
 class Settings(BaseModel):
@@ -123,7 +131,7 @@ class Settings(BaseModel):
         spelled = {name.lower(): name for name in SOC_PROFILES} | dict(SOC_ALIASES)
         if value.lower() not in spelled:
             known = ", ".join(SOC_PROFILES)
-            raise ValueError(f"unknown SoC {value!r}; one of {known}")
+            raise _RefusedError(f"unknown SoC {value!r}", f"one of {known}")
         return spelled[value.lower()]
 
     @field_validator("isa")
@@ -132,16 +140,19 @@ class Settings(BaseModel):
         if value and not lib.aclpy_isa_mask(value.encode()):
             here = ", ".join(name for name in _ISAS if lib.aclpy_isa_mask(name.encode()))
             kind = "another machine's" if value in _ISAS else "unknown"
-            raise ValueError(f"{kind} ISA {value!r}; one of {here}")
+            raise _RefusedError(f"{kind} ISA {value!r}", f"one of {here}")
         return value
 
     @field_validator("schedule", "trace")
     @classmethod
     def _taken_by_the_library(cls, value: str, info: ValidationInfo) -> str:
         alias = str(cls.model_fields[str(info.field_name)].alias)
-        problem = ffi.string(lib.aclpy_environment_problem(alias.encode())).decode()
+        raw = ffi.string(lib.aclpy_environment_problem(alias.encode()))
+        problem = raw.decode(errors="replace")  # long values are cut, also inside of a letter
         if value and problem:
-            raise ValueError(problem)
+            # "expected ..., got ...", as the library prints it when it is loaded.
+            expected = problem.removeprefix("expected ").partition(", got ")[0]
+            raise _RefusedError(repr(value), expected)
         return value
 
     @cached_property
@@ -156,6 +167,25 @@ class Settings(BaseModel):
         return limit
 
 
+def _expected(name: str) -> str:
+    """What a variable may be, in words of ours: pydantic's are about the field's Python type."""
+    field = next(field for field in Settings.model_fields.values() if field.alias == name)
+    if field.annotation is bool:
+        return "0 or 1"
+    if field.annotation is not int:
+        return " or ".join(get_args(field.annotation)) or "text in UTF-8"
+    low = next(bound.ge for bound in field.metadata if hasattr(bound, "ge"))
+    high = next((bound.le for bound in field.metadata if hasattr(bound, "le")), None)
+    return f"an integer >= {low}" if high is None else f"an integer from {low} to {high}"
+
+
+def _got_and_expected(name: str, value: str, context: Mapping[str, object]) -> tuple[str, str]:
+    error = context.get("error")
+    if isinstance(error, _RefusedError):
+        return error.got, error.expected
+    return repr(value), _expected(name)
+
+
 def _from_environment(environ: Mapping[str, str]) -> Settings:
     names = {field.alias for field in Settings.model_fields.values() if field.alias}
     values: dict[str, object] = {name: environ[name] for name in names if environ.get(name)}
@@ -166,12 +196,13 @@ def _from_environment(environ: Mapping[str, str]) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
+        got, expected = _got_and_expected(name, str(environ.get(name)), first.get("ctx", {}))
         problem = AclError.build(
             100000,
             function="aclnn_py settings",
             argument=name,
-            got=repr(environ.get(name)),
-            expected=str(first["msg"]),
+            got=got,
+            expected=expected,
             fix=f"unset {name} or give it such a value",
         )
         # A C host that plans for the first time sees the status only, and asks for the message.

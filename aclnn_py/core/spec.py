@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable  # noqa: TC003  # pydantic reads the annotation at run time
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
@@ -67,6 +67,13 @@ class TensorParam(BaseModel):
         return tuple(name for name in self.dtypes if name != "BF16" or not gated)
 
 
+# In words of ours: pydantic's tell neither the range nor, of 1.0, why it is no integer.
+_EXPECTED: Final = {
+    "int64_t": "an int from -2**63 to 2**63 - 1",
+    "double": "a float",
+    "float": "a float",
+    "bool": "a bool",
+}
 _ATTRIBUTES: dict[str, TypeAdapter[Any]] = {}
 
 
@@ -96,13 +103,13 @@ class AttrParam(BaseModel):
     doc: str
 
     def validate_value(self, value: object) -> str | None:
-        """Why `value` is no `ctype`, or ``None`` when it is one."""
+        """What is expected instead of `value`, or ``None`` when it is a `ctype`."""
         if type(value) is int and self.ctype == "int64_t" and -(2**63) <= value < 2**63:
             return None  # nearly always: it is timed
         try:
             _adapter(self.ctype).validate_python(value)
-        except ValidationError as error:
-            return str(error.errors()[0]["msg"])
+        except ValidationError:
+            return _EXPECTED[self.ctype]
         return None
 
 

@@ -48,16 +48,16 @@ def _attributes_are_numbers(problem: Problem) -> None:
     # C's compiler does this for C callers.
     for param in problem.spec.attributes:
         value = problem.attributes[param.name]
-        reason = param.validate_value(value)
-        if reason is not None:
+        expected = param.validate_value(value)
+        if expected is not None:
             raise operator_error(
                 PARAM_INVALID,
                 problem.spec.planner,
                 param.name,
                 f"is no {param.ctype}",
                 got=f"{type(value).__name__} {value!r}",
-                expected=reason,
-                fix=f"pass {param.name} as a plain number",
+                expected=expected,
+                fix=f"pass {param.name} as {expected}",
             )
 
 

@@ -147,15 +147,22 @@ def test_vendor_cache_switched_off_by_its_variable_even_when_empty():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("name", "value", "got", "expected"),
     [
-        ("ACLNN_PY_SOC", "Ascend999"),
-        ("ACLNN_PY_ISA", "sse9"),
-        ("ACLNN_PY_THREADS", "many"),
-        ("ACLNN_PY_STRICT", "perhaps"),
+        ("ACLNN_PY_SOC", "Ascend999", "unknown SoC 'Ascend999'", "one of Ascend910, Ascend910B, "),
+        ("ACLNN_PY_ISA", "sse9", "unknown ISA 'sse9'", "one of baseline"),
+        ("ACLNN_PY_SCHEDULE", "bogus", "'bogus'", "eager, lazy, reverse, a seed such as 7, or "),
+        ("ACLNN_PY_TRACE", "/nowhere/x", "'/nowhere/x'", "a file that can be written\n"),
+        ("ACLNN_PY_BACKEND", "gpu", "'gpu'", "cpu or cuda\n"),
+        ("ACLNN_PY_THREADS", "many", "'many'", "an integer from 0 to 1024\n"),
+        ("ACLNN_PY_THREADS", "1025", "'1025'", "an integer from 0 to 1024\n"),
+        ("ACLNN_PY_DEVICE_MEMORY", "-1", "'-1'", "an integer >= 0\n"),
+        ("ACLNN_PY_STRICT", "perhaps", "'perhaps'", "0 or 1\n"),
+        ("ACLNN_PY_INLINE", "2", "'2'", "0 or 1\n"),
+        ("ACLNN_PY_ISA", "\udcff", r"'\udcff'", "text in UTF-8\n"),
     ],
 )
-def test_settings_that_make_no_sense(name, value):
+def test_settings_that_make_no_sense(name, value, got, expected):
     out = script(
         """
         import aclnn_py as acl
@@ -169,4 +176,5 @@ def test_settings_that_make_no_sense(name, value):
         **{name: value},
     )
     assert out.startswith(f"100000 {name} "), out
-    assert "expected:" in out
+    assert f"\n  got:      {got}" in out, out
+    assert f"\n  expected: {expected}" in out, out
