@@ -103,11 +103,12 @@ def noun_of(function: str, argument: str, value: object, kind: type[NounT]) -> N
 def _refuse(
     function: str, argument: str, value: object, kind: type[HandleNoun], besides: str = ""
 ) -> NoReturn:
+    article = "an" if kind.__name__[0] in "AEIO" else "a"
     fail(
         function,
         argument,
         what="has the wrong type",
         got=describe(value),
-        expected=f"a {kind.__name__}{besides}",
+        expected=f"{article} {kind.__name__}{besides}",
         fix=f"make one with {kind._door}",
     )

@@ -29,6 +29,20 @@ def test_direct_construction_names_the_right_door(noun):
         noun()
 
 
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda stream: acl.aclrtRecordEvent("e", stream), "an Event or None"),
+        (lambda _: acl.aclrtSynchronizeStream("s"), "a Stream or None"),
+    ],
+    ids=["Event", "Stream"],
+)
+def test_a_wrong_noun_is_told_the_right_one(device, call, expected):
+    with device.create_stream() as stream, pytest.raises(acl.AclError) as caught:
+        call(stream)
+    assert f"\n  expected: {expected}\n" in str(caught.value)
+
+
 def test_a_device_by_number_and_by_name():
     with acl.Device(0) as number, acl.Device("cpu:0") as name, acl.Device() as default:
         assert number.index == name.index == default.index == 0
