@@ -125,6 +125,14 @@ class Settings(BaseModel):
         description="The vendor's variable: plans the emulated operator cache remembers a thread.",
     )
 
+    @field_validator("strict", "inline", "fuse", mode="before")
+    @classmethod
+    def _switch(cls, value: object) -> object:
+        # The library reads some of them itself and knows no other words.
+        if isinstance(value, str) and value not in ("0", "1"):
+            raise _RefusedError(repr(value), "0 or 1")
+        return value
+
     @field_validator("soc")
     @classmethod
     def _known_soc(cls, value: str) -> str:
@@ -170,8 +178,6 @@ class Settings(BaseModel):
 def _expected(name: str) -> str:
     """What a variable may be, in words of ours: pydantic's are about the field's Python type."""
     field = next(field for field in Settings.model_fields.values() if field.alias == name)
-    if field.annotation is bool:
-        return "0 or 1"
     if field.annotation is not int:
         return " or ".join(get_args(field.annotation)) or "text in UTF-8"
     low = next(bound.ge for bound in field.metadata if hasattr(bound, "ge"))

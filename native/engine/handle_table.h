@@ -56,14 +56,7 @@ struct eng_object {
 };
 
 /* Why a handle names nothing. */
-enum eng_past {
-  ENG_PAST_LIVE,
-  ENG_PAST_NEVER,
-  ENG_PAST_DESTROYED,
-  ENG_PAST_CONSUMED,
-  ENG_PAST_GONE,
-  ENG_PAST_PARENT
-};
+enum eng_past { ENG_PAST_LIVE, ENG_PAST_NEVER, ENG_PAST_DESTROYED, ENG_PAST_CONSUMED, ENG_PAST_GONE, ENG_PAST_PARENT };
 
 /* False: no memory; the object is untouched. */
 bool eng_handle_open(enum eng_kind kind, struct eng_object *object, aclpy_handle *handle);

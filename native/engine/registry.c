@@ -141,8 +141,8 @@ void eng_memory_describe(uintptr_t address, char *text, size_t room) {
     if (address - old->base >= old->size) continue;
     eng_text(text, room,
              "0x%" PRIxPTR ", %zu bytes into a %s allocation of %zu bytes that was freed already, %" PRIu64
-             " frees ago",
-             address, (size_t)(address - old->base), kind_name_(old->kind), old->size, back);
+             " free%s ago",
+             address, (size_t)(address - old->base), kind_name_(old->kind), old->size, back, back == 1 ? "" : "s");
     pthread_mutex_unlock(&lock_);
     return;
   }

@@ -159,6 +159,7 @@ def test_vendor_cache_switched_off_by_its_variable_even_when_empty():
         ("ACLNN_PY_DEVICE_MEMORY", "-1", "'-1'", "an integer >= 0\n"),
         ("ACLNN_PY_STRICT", "perhaps", "'perhaps'", "0 or 1\n"),
         ("ACLNN_PY_INLINE", "2", "'2'", "0 or 1\n"),
+        ("ACLNN_PY_FUSE", "false", "'false'", "0 or 1\n"),
         ("ACLNN_PY_ISA", "\udcff", r"'\udcff'", "text in UTF-8\n"),
     ],
 )
