@@ -20,10 +20,10 @@ NATIVE_SOURCES := tools/kernel_list.py $(shell find native -type f ! -path '*/ac
 VENV_FITS := $(shell [ "$$(cat $(VENV)/.root 2>/dev/null)" = "$(CURDIR)" ] && $(PY) -c '' 2>/dev/null && echo yes)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint mutants generate stubs format install clean distclean stale-venv
+.PHONY: help demo test lint mutants generate format install clean distclean stale-venv
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 # ---- environment ------------------------------------------------------------------------------------------
 
@@ -85,8 +85,6 @@ generate: $(VENV)/.built ## every generated file: status header, stubs, README t
 	@$(PY) tools/generate.py
 	@$(PY) tools/support_table.py
 	@$(PY) tools/dialect_tables.py
-
-stubs: generate
 
 format: $(VENV)/.built ## ruff and, where installed, clang-format
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .

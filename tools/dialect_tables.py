@@ -74,10 +74,13 @@ def module(name: str) -> str:
 
 
 def filled(text: str) -> str:
-    """The front page with the gradient's table between the markers, if it has them."""
+    """The front page with the gradient's table between the markers."""
     begin, end = MARKERS
     found = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-    return found.sub(lambda _: f"{begin}\n{markdown('softmax-backward')}{end}", text)
+    page, pairs = found.subn(lambda _: f"{begin}\n{markdown('softmax-backward')}{end}", text)
+    if pairs != 1:
+        sys.exit(f"README.md has {pairs} pairs of {begin} and {end}, not one")
+    return page
 
 
 def markdown(family: str) -> str:

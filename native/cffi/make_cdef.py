@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make the cffi cdef from the C headers: comments and preprocessor lines go, callbacks come behind.
 
-make_cdef.py --output OUT kernel.h engine.h engine_order.h callbacks.cdef.txt
+make_cdef.py --output OUT HEADER... callbacks.cdef.txt    (CMakeLists.txt lists the headers)
 """
 
 from __future__ import annotations

@@ -119,7 +119,5 @@ int32_t aclpy_launching_step(const aclpy_launch_desc *desc);
 /* The program uses the device's queue behind the stream as well: from now on waiting for the stream waits for that
  * work, too. *id is the number that the table knows the stream by. */
 int32_t aclpy_stream_expose(aclpy_handle stream, int32_t *device, uint64_t *id);
-/* Until everything queued so far is in the device's own queue; blocks only behind work of the host. */
-int32_t aclpy_stream_flush(aclpy_handle stream);
 
 #endif

@@ -340,11 +340,6 @@ void eng_foreign_forget_graph(int32_t device, uint64_t key) {
 
 /* ---- streams that the program shares with the device's own calls ---- */
 
-static int32_t flush_(struct eng_stream *stream, const char *function) {
-  if (atomic_load(&stream->backlog) == 0) return ACLPY_ACL_SUCCESS;
-  return eng_stream_drain(stream) ? ACLPY_ACL_SUCCESS : eng_fail_stopped(function);
-}
-
 int32_t aclpy_stream_expose(aclpy_handle handle, int32_t *device, uint64_t *id) {
   static const char function[] = "Stream.__cuda_stream__";
   if (device == NULL || id == NULL) return eng_fail_null(function, device == NULL ? "device" : "id");
@@ -358,17 +353,10 @@ int32_t aclpy_stream_expose(aclpy_handle handle, int32_t *device, uint64_t *id) 
     atomic_store(&stream->exposed, true);
     *device = eng_foreign_index(stream->device);
     *id = stream->id;
-    status = flush_(stream, function);
+    /* Until everything queued so far is in the device's own queue; blocks only behind work of the host. */
+    const bool idle = atomic_load(&stream->backlog) == 0 || eng_stream_drain(stream);
+    if (!idle) status = eng_fail_stopped(function);
   }
-  eng_release(&stream->head);
-  return status;
-}
-
-int32_t aclpy_stream_flush(aclpy_handle handle) {
-  static const char function[] = "Stream.flush";
-  struct eng_stream *stream = eng_handle_acquire(ENG_STREAM, handle);
-  if (stream == NULL) return eng_stream_refuse_dead(handle, function);
-  int32_t status = flush_(stream, function);
   eng_release(&stream->head);
   return status;
 }

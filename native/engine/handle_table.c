@@ -284,19 +284,6 @@ int64_t eng_handle_open_count(enum eng_kind kind) {
   return count;
 }
 
-void eng_handle_each(enum eng_kind kind, void (*visit)(void *object, void *arg), void *arg) {
-  struct table_ *table = &tables_[kind];
-  uint32_t used = used_(table);
-  for (uint32_t index = 0; index < used; index++) {
-    uint64_t word = atomic_load_explicit(&slot_at_(table, index)->word, memory_order_acquire);
-    aclpy_handle handle = (uint64_t)kind << 56 | (uint64_t)generation_(word) << 32 | index;
-    struct eng_object *object = eng_handle_acquire(kind, handle);
-    if (object == NULL) continue;
-    visit(object, arg);
-    eng_release(object);
-  }
-}
-
 void eng_handle_before_fork(void) {
   for (int kind = 1; kind < ENG_KINDS; kind++) pthread_mutex_lock(&tables_[kind].lock);
 }

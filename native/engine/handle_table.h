@@ -133,8 +133,6 @@ struct eng_kept_slots {
 void eng_handle_give_back(struct eng_kept_slots *kept);
 
 int64_t eng_handle_open_count(enum eng_kind kind);
-/* Calls `visit` for every open object of the kind, with a reference held meanwhile. */
-void eng_handle_each(enum eng_kind kind, void (*visit)(void *object, void *arg), void *arg);
 
 void eng_handle_before_fork(void);
 /* In the child, the handles of kinds that need their threads or their memory are dead. */

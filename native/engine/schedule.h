@@ -39,8 +39,6 @@ int32_t eng_schedule_refuse_stuck(int32_t status, const char *function);
 enum eng_wait_end eng_schedule_task_wait(const struct eng_wait *wait);
 /* A question was answered with "not ready": one task runs, so that asking again and again comes to an end. */
 void eng_schedule_asked(void);
-/* Something outside of the schedule has changed. */
-void eng_schedule_ring(void);
 /* The stream goes: its queue is nobody's, or, with tasks left, the schedule ends the stream when they have run: true.
  */
 bool eng_schedule_forget(struct eng_stream *stream);

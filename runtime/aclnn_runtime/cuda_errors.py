@@ -48,7 +48,6 @@ _STATUSES: Final = {
     719: _KERNEL_FAILED,  # launch failure
     801: _UNSUPPORTED,
 }
-_STICKY: Final = frozenset((700, 710, 714, 715, 716, 717, 718, 719))
 _HINTS: Final = {
     _OUT_OF_MEMORY: "free memory, of other programs on the device, too",
     _KERNEL_FAILED: "a device in this state serves nobody in this process any more: restart it; "

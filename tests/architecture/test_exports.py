@@ -14,6 +14,7 @@ import pytest
 import aclnn_native
 import aclnn_py
 import aclnn_runtime
+from support.sources import ROOT
 
 PACKAGES = (aclnn_py, aclnn_runtime, aclnn_native)
 MODULES = sorted(
@@ -108,3 +109,16 @@ NOUNS = ["Device", "Context", "Stream", "Event", "Buffer", "Tensor", "AclError",
 def test_promised_name(name):
     assert name in aclnn_py.__all__
     assert hasattr(aclnn_py, name)
+
+
+def test_the_stub_of_the_hot_path_has_its_names():
+    """It is written by hand beside native/cffi/call*.c."""
+    stub = ROOT / "native" / "aclnn_native" / "_calls.pyi"
+    declared = set()
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.AnnAssign):
+            declared.add(ast.unparse(node.target))
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            declared.add(node.name)
+    calls = importlib.import_module("aclnn_native._calls")
+    assert declared == {name for name in dir(calls) if not name.startswith("__")}

@@ -58,13 +58,16 @@ def test_files(suffix):
 
 
 @pytest.mark.parametrize(
-    ("suffix", "functions", "limit"),
-    [(".py", python_functions, PYTHON_LINES), (".c", c_functions, C_LINES)],
+    ("suffixes", "functions", "limit"),
+    [
+        ((".py",), python_functions, PYTHON_LINES),
+        ((".c", ".h", ".cu", ".cpp"), c_functions, C_LINES),
+    ],
 )
-def test_functions(suffix, functions, limit):
+def test_functions(suffixes, functions, limit):
     seen = 0
     long = []
-    for path in files(suffix):
+    for path in files(*suffixes):
         for name, lines in functions(path.read_text(encoding="utf-8")):
             seen += 1
             if lines > limit:

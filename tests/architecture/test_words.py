@@ -38,7 +38,7 @@ def test_banned(what):
 
 
 def test_tests_park_streams_instead_of_sleeping():
-    assert not matches(r"\bsleep\(", files(".py", ".c", under="tests"))
+    assert not matches(r"\b(u|nano)?sleep\(", files(".py", ".c", ".h", under="tests"))
 
 
 def test_failures_are_not_swallowed():

@@ -2,6 +2,9 @@
 # `make test-cuda`: what can be known of the CUDA kernels without a card. Installs NVIDIA's run-time compiler into the
 # environment; from then on `make test` compiles a spread of them, too.
 
+CUDA_TESTS := $(wildcard tests/unit/test_cuda_*.py tests/conformance/test_cuda_*.py) tests/unit/test_nvrtc.py \
+  tests/unit/test_fake_cupy.py
+
 .PHONY: test-cuda cuda-resources test-gpu bench-gpu
 
 $(VENV)/.nvrtc: $(VENV)/.built tools/requirements.py pyproject.toml
@@ -10,11 +13,7 @@ $(VENV)/.nvrtc: $(VENV)/.built tools/requirements.py pyproject.toml
 	@touch $@
 
 test-cuda: $(VENV)/.nvrtc ## every CUDA kernel compiled for every card, and run as host code; no card needed
-	@NVRTC=full TWIN=full $(PY) -m pytest -q tests/unit/test_cuda_kernels.py tests/unit/test_nvrtc.py \
-	  tests/conformance/test_cuda_twin.py tests/conformance/test_cuda_indices.py tests/conformance/test_cuda_operators.py \
-	  tests/conformance/test_cuda_fused.py tests/conformance/test_cuda_onednn.py tests/conformance/test_cuda_device.py \
-	  tests/conformance/test_cuda_lifetimes.py \
-	  tests/conformance/test_cuda_sharing.py tests/unit/test_cuda_absent.py
+	@NVRTC=full TWIN=full $(PY) -m pytest -q $(CUDA_TESTS)
 	@GPU=fake $(PY) -m pytest -q tests/gpu
 	@echo "Registers and shared memory of every kernel: tests/data/cuda_resources.tsv"
 

@@ -10,7 +10,6 @@ from support import onednn_oracle as oracle
 from support.onednn import NUMPY, md
 
 SRC, DST = dnnl.DNNL_ARG_SRC, dnnl.DNNL_ARG_DST
-QUANTISED = ("s8", "u8")
 # Parameters under which every function is smooth where softmax values lie.
 ELTWISE_PARAMETERS = {
     "clip": (0.05, 0.5), "clip_v2": (0.05, 0.5), "clip_v2_use_dst_for_bwd": (0.05, 0.5),

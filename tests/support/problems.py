@@ -78,8 +78,9 @@ def staged(device, operator="SoftmaxBackward", **options):
     return Call(device, operator, (4, 5), dtype=np.float16, out_dtype=np.float32, **options)
 
 
-def is_cache_hit(executor) -> bool:
-    """Whether the emulated vendor cache answered phase 1; seen from outside: it is refused."""
+def refused_as_cache_hit(executor) -> bool:
+    """Whether the emulated vendor cache answered phase 1, which setting repeatable shows: it is
+    refused then, and otherwise done."""
     try:
         acl.aclSetAclOpExecutorRepeatable(executor)
     except acl.AclError as error:

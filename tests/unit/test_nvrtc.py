@@ -73,7 +73,7 @@ def test_compiles(compiler, compiled, cell):
     assert program.code.startswith(b"\x7fELF")
     for kernel in program.kernels:
         # Another version of the compiler may spill some bytes where this one does not.
-        assert kernel.spill_stores == 0 or not ours, kernel
+        assert kernel.spill_stores == kernel.spill_loads == 0 or not ours, kernel
         assert kernel.registers * threads[kernel.kernel] <= REGISTERS, kernel
         assert kernel.shared <= SHARED, kernel
 
