@@ -73,7 +73,7 @@ def _column(family: str, inputs: Iterable[str], output: str) -> DialectFacts:
         axis_semantics="single axis",
         dtypes=_by_engine("given" if backward else "source"),
         same_dtype="required (dst as diff_dst)" if backward else "one input",
-        output_dtype=_listed(results) + ", any pairing",
+        output_dtype=_listed(results) + ", any pairing; fewer on NVIDIA's and generic GPUs",
         shapes="the caller's duty there; here all equal",
         in_place="diff_src on diff_dst" if backward else "dst on src",
         layout="any strided",

@@ -40,7 +40,7 @@ def _forward(family: str) -> DialectFacts:
         output_dtype="T",
         shapes="output = input",
         in_place="not a notion of ONNX",
-        layout="contiguous",
+        layout="contiguous; here any strided view",
         extras="none",
         workspace="hidden from the model; two-phase here",
         errors="checker and inference errors, as text",
@@ -81,7 +81,7 @@ def _gradient(family: str) -> DialectFacts:
         extras="other types of the schema run as SoftmaxGrad's function body"
         if plain.function_body
         else "none",
-        workspace="hidden allocator; here up to 3 temporaries (swap), reported",
+        workspace="hidden allocator; here up to 3 temporaries (swap) or copies of strided tensors, reported",
         errors="Status or exception, as text",
         empties="success, nothing runs (CUDA there: partly unguarded)",
     )

@@ -160,7 +160,7 @@ class AclnnBackend(Backend):
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """``"CPU"``, with or without a number, and nothing else."""
+        """``"CPU"``, its only one by number (``"CPU:0"``) or not, and nothing else."""
         return isinstance(device, str) and device in ("CPU", "CPU:", "CPU:0")
 
     @classmethod

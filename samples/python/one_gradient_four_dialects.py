@@ -50,27 +50,37 @@ def primitive(g, y, *axis, log=False):
     return result.numpy()
 
 
-def graph(g, y, *axis, log=False):
+def through_graph(kind, arrays, **attributes):
     """Operators are added to a graph, which is cut into partitions; shapes may come late."""
-    dtype = dnnl_graph.data_type[{"float32": "f32", "bfloat16": "bf16"}[g.dtype.name]]
-    edges = [dnnl_graph.logical_tensor(number, dtype, g.shape) for number in range(3)]
-    kind = dnnl_graph.op.kind
-    operator = kind.LogSoftmaxBackward if log else kind.SoftMaxBackward
-    node = dnnl_graph.op(0, operator, edges[:2], edges[2:])
-    for value in axis:
-        node.set_attr(dnnl_graph.op.attr.axis, value)
+    first = arrays[0]
+    dtype = dnnl_graph.data_type[{"float32": "f32", "bfloat16": "bf16"}[first.dtype.name]]
+    edges = [
+        dnnl_graph.logical_tensor(number, dtype, first.shape) for number in range(len(arrays) + 1)
+    ]
+    inputs, outputs = edges[:-1], edges[-1:]
+    node = dnnl_graph.op(0, kind, inputs, outputs)
+    for name, value in attributes.items():
+        node.set_attr(dnnl_graph.op.attr[name], value)
     whole = dnnl_graph.graph(dnnl_graph.engine_kind.cpu)
     whole.add_op(node)
     whole.finalize()
     (partition,) = whole.get_partitions()
     engine = dnnl_graph.engine(dnnl_graph.engine_kind.cpu, 0)
-    compiled = partition.compile(edges[:2], edges[2:], engine)
-    given = [dnnl_graph.tensor(edges[0], engine).write(g), dnnl_graph.tensor(edges[1], engine)]
-    given[1].write(y)
-    result, stream = dnnl_graph.tensor(edges[2], engine), dnnl_graph.stream(engine)
+    compiled = partition.compile(inputs, outputs, engine)
+    given = [dnnl_graph.tensor(edge, engine) for edge in inputs]
+    for tensor, array in zip(given, arrays, strict=True):
+        tensor.write(array)
+    result, stream = dnnl_graph.tensor(outputs[0], engine), dnnl_graph.stream(engine)
     compiled.execute(stream, given, [result])
     stream.wait()
     return result.numpy()
+
+
+def graph(g, y, *axis, log=False):
+    """An operator of a graph; the axis is an attribute that may be left out."""
+    kind = dnnl_graph.op.kind
+    operator = kind.LogSoftmaxBackward if log else kind.SoftMaxBackward
+    return through_graph(operator, [g, y], **dict(zip(["axis"], axis, strict=False)))
 
 
 def ort(g, y, *axis, log=False):
@@ -163,7 +173,11 @@ ones = np.ones_like(x)
 found = ask("its gradient, from NaN", ones, probabilities, 1)
 for name, answer in found.items():
     expect(bool(np.isnan(answer[0]).all() and np.isfinite(answer[1]).all()), f"NaN in {name}")
-# oneDNN Graph's mode inf_as_zero makes such a row zeros, and its gradient zeros too.
-zeros = np.where(np.isnan(probabilities), np.float32(0), probabilities)
+softmax = dnnl_graph.op.kind.SoftMax
+plain = through_graph(softmax, [x], axis=1, mode="none")
+expect(bool(np.isnan(plain[0]).all()), "so it is in oneDNN Graph, whose mode is none")
+zeros = through_graph(softmax, [x], axis=1, mode="inf_as_zero")
+expect(not zeros[0].any(), "with its mode inf_as_zero the row is zeros")
+expect(np.array_equal(zeros[1], plain[1]), "and the other row is as before")
 for name, answer in ask("its gradient, from zeros", ones, zeros, 1).items():
     expect(not answer[0].any(), f"zeros in {name}")

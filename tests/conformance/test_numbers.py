@@ -241,6 +241,19 @@ def test_softmax_gradients_of_peaked_rows_to_the_letter(device, stream, isa, n, 
             assert oracle.worst("SoftmaxBackward", got, expected, to_the_letter=True) <= 1, scale
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("n", [2, 10, 31, 40, 1000])
+@pytest.mark.parametrize("operator", ["SoftmaxBackward", "LogSoftmaxBackward"])
+@pytest.mark.parametrize("isa", isas())
+def test_gradients_whose_sum_leaves_the_range(device, stream, isa, operator, n, place):
+    """As in float32: something finite less infinity, not NaN from what the sum rounds off."""
+    g = np.full((20, n), 3e38, np.float32)
+    arrays, dim = zip(*(PLACES[place](a) for a in (g, np.full_like(g, 1.0))), strict=True)
+    with settings.override(isa=isa, fallback="error"):
+        got, _ = invoke(device, stream, operator, list(arrays), dim[0])
+    assert np.all(got == -np.inf)
+
+
 @pytest.mark.parametrize("n", [200, 1024, 3000])
 @pytest.mark.parametrize("isa", isas())
 def test_softmax_gradients_where_large_products_cancel(device, stream, isa, n):
