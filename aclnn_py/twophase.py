@@ -26,6 +26,7 @@ from aclnn_py.plan import plan as planner
 from aclnn_py.plan.explain import explain_plan
 from aclnn_py.plan.problem import Problem
 from aclnn_runtime import AclnnError, Buffer, Stream, raise_last
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -442,7 +443,7 @@ def _refuse(function: str, argument: str, value: object, expected: str) -> NoRet
         function,
         argument,
         "is of the wrong kind",
-        got=f"{type(value).__name__} {value!r}"[:160],
+        got=describe(value),
         expected=expected,
         fix=f"pass {argument} as the signature says",
     )

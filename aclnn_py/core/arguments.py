@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from aclnn_py.core.tensor import Tensor
@@ -177,7 +178,7 @@ def _refuse(
         function,
         argument,
         what,
-        got=f"{type(value).__name__} {value!r}"[:120],
+        got=describe(value),
         expected=expected,
         fix=fix,
     )

@@ -17,6 +17,7 @@ from aclnn_py.core.dlpack import export_dlpack, mark_bfloat16
 from aclnn_py.core.dtype import as_dtype
 from aclnn_py.core.shared_bytes import held_bytes
 from aclnn_runtime import AclError, raise_last
+from aclnn_runtime.arguments import describe
 from aclnn_runtime.cuda_device import copy_now, find_cupy, lend, take_back
 from aclnn_runtime.cuda_queues import OnDevice
 
@@ -151,7 +152,7 @@ def _check_stream(stream: object) -> None:
         function="Tensor.__dlpack__",
         argument="stream",
         what="is no stream of CUDA's as DLPack numbers them",
-        got=f"{type(stream).__name__} {stream!r}"[:200],
+        got=describe(stream),
         expected="None, -1 (no order wanted), 1, 2 or a cudaStream_t",
         fix="pass the pointer of the stream that will use the memory",
     )

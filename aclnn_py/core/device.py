@@ -17,6 +17,7 @@ from aclnn_py.core.errors import PARAM_INVALID, operator_error
 from aclnn_py.core.tensor import Tensor, create_tensor
 from aclnn_runtime import AclError, aclrtMemcpyKind, raise_last
 from aclnn_runtime import Device as RuntimeDevice
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -200,7 +201,7 @@ def _values(
             function,
             argument,
             "has no place in the tensor",
-            got=f"{type(given).__name__} {given!r}"[:160],
+            got=describe(given),
             expected=f"numbers that the tensor's dtype can hold ({error})",
             fix=f"correct {argument}, or choose another dtype",
         ) from None
@@ -241,7 +242,9 @@ def _dtype_of(source: np.ndarray[Any, Any], given: object) -> DType:
             "Device.tensor",
             "array",
             "is no array of numbers",
-            got=f"{type(given).__name__} {given!r}"[:120] + f", an array of {source.dtype}",
+            got=describe(given)
+            if isinstance(given, np.ndarray)
+            else f"{describe(given)}, an array of {source.dtype}",
             expected="an array of a NumPy or ml_dtypes number type",
             fix="pass numbers, or a dtype that they can be converted to",
         )

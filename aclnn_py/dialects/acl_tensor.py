@@ -17,6 +17,7 @@ from aclnn_py.core.executor import REPEATABLE, SPENT, Executor
 from aclnn_py.core.format import aclFormat
 from aclnn_py.core.tensor import Tensor, create_tensor
 from aclnn_runtime import AclnnError, raise_last
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -255,7 +256,7 @@ def _set_address(
     addr: Buffer | int | None,
 ) -> None:
     if tensor is not None and not isinstance(tensor, Tensor):
-        _invalid(function, "tensor", repr(tensor), "a Tensor")
+        _invalid(function, "tensor", describe(tensor), "a Tensor")
     position = integer(function, "index", index)
     address = memory(function, "addr", addr)
     status = lib.aclpy_executor_set_address(
@@ -284,7 +285,7 @@ def _set_in_list(
         return
     position = integer(function, "relativeIndex", relative_index)
     if not isinstance(tensors, Sequence):
-        _invalid(function, "tensors", repr(tensors), "a list of Tensors")
+        _invalid(function, "tensors", describe(tensors), "a list of Tensors")
     if not 0 <= position < len(tensors):
         expected = f"0 to {len(tensors) - 1}" if tensors else "a list that has members"
         _invalid(function, "relativeIndex", str(position), expected)
@@ -295,7 +296,7 @@ def _executor_handle(function: str, executor: Executor | None) -> int:
     if executor is None:
         return 0
     if not isinstance(executor, Executor):
-        _invalid(function, "executor", repr(executor), "the Executor that phase 1 returned")
+        _invalid(function, "executor", describe(executor), "the Executor that phase 1 returned")
     return executor.handle
 
 
@@ -303,7 +304,7 @@ def _tensor(function: str, argument: str, tensor: Tensor | None) -> Tensor:
     if tensor is None:
         _null(function, argument, "a Tensor")
     if not isinstance(tensor, Tensor):
-        _invalid(function, argument, f"{type(tensor).__name__} {tensor!r}", "a Tensor")
+        _invalid(function, argument, describe(tensor), "a Tensor")
     check_open(function, argument, tensor)
     return tensor
 
@@ -314,7 +315,9 @@ def _dtype_number(value: aclDataType | DTypeLike | str) -> int:
     try:
         return as_dtype(value).value
     except KeyError:
-        _invalid("aclCreateTensor", "dataType", repr(value), "an aclDataType, a dtype or its name")
+        _invalid(
+            "aclCreateTensor", "dataType", describe(value), "an aclDataType, a dtype or its name"
+        )
 
 
 def _null(function: str, argument: str, expected: str) -> NoReturn:

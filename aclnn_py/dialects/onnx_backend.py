@@ -39,6 +39,7 @@ from aclnn_py.dialects.onnx_inputs import (
     node_arrays,
     wrong_inputs,
 )  # fmt: skip
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -139,7 +140,7 @@ class AclnnRep(BackendRep):
             try:
                 row = [inputs] if isinstance(inputs, np.ndarray) else list(inputs)
             except TypeError:
-                wrong_inputs(f"{type(inputs).__name__} {inputs!r}", self._inputs)
+                wrong_inputs(describe(inputs), self._inputs)
             if len(row) > len(self._inputs):
                 wrong_inputs(f"{len(row)} arrays", self._inputs)
             values = dict(zip(self._inputs, row, strict=False))
@@ -262,7 +263,7 @@ class AclnnBackend(Backend):
 def _no_model(given: object) -> NoReturn:
     fix = "load a file with onnx.load() first"
     text = refusal_text(
-        "prepare: argument 'model' is no model", f"{type(given).__name__} {given!r}"[:120],
+        "prepare: argument 'model' is no model", describe(given),
         "an onnx.ModelProto", fix, "ValidationError",
     )  # fmt: skip
     raise OnnxError(text, operator="prepare", argument="model", hint=fix)

@@ -11,6 +11,7 @@ import numpy as np
 
 from aclnn_native import lib
 from aclnn_runtime import AclError
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -82,7 +83,7 @@ def no_tensor(
         return refusal_text(head, f"{rank} dimensions", limit, fix, label), fix
     fix = f"pass {argument} as a NumPy array, or what becomes one"
     head = f"{op_type}: argument '{argument}' is no array of numbers"
-    got = f"{type(value).__name__} {value!r}"[:120]
+    got = describe(value)
     return refusal_text(head, got, "an array of a type that tensors have", fix, label), fix
 
 

@@ -12,6 +12,7 @@ import onnx
 from onnx import helper
 
 from aclnn_py.dialects.onnx_errors import OnnxError, refusal_text, whole_number
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -115,7 +116,7 @@ def checked_opset(options: Mapping[str, Any]) -> int:
     if opset is None or not 1 <= opset <= newest:
         fix = "pass opset_version as a plain int, or leave it out"
         text = refusal_text(
-            "run_node: argument 'opset_version' is no opset", f"{type(given).__name__} {given!r}",
+            "run_node: argument 'opset_version' is no opset", describe(given),
             f"an integer from 1 to {newest}", fix, "ValidationError",
         )  # fmt: skip
         raise OnnxError(text, operator="run_node", argument="opset_version", hint=fix)

@@ -23,6 +23,7 @@ from aclnn_py.core.tensor import Tensor
 from aclnn_py.dialects.onnx_errors import OnnxError, no_tensor, refusal_text, whole_number
 from aclnn_py.twophase import Executor, dialect_operators, explain, operator
 from aclnn_runtime import AclnnError
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,7 +101,7 @@ class SoftmaxOperator:
             if not isinstance(tensor, Tensor):
                 self._refuse(
                     "ValidationError", name, "is no Tensor",
-                    got=f"{type(tensor).__name__} {tensor!r}"[:120],
+                    got=describe(tensor),
                     expected="a Tensor (Device.tensor() or aclCreateTensor())",
                     fix=f"pass {name}; run() takes NumPy arrays",
                 )  # fmt: skip
@@ -189,7 +190,7 @@ def normalised_axis(op_type: str, axis: object, rank: int, *, most: int) -> int:
     if number is None:
         _refuse(
             op_type, "ValidationError", "axis", "is no integer",
-            got=f"{type(axis).__name__} {axis!r}", expected="an attribute of type INT",
+            got=describe(axis), expected="an attribute of type INT",
             fix="pass axis as a plain int",
         )  # fmt: skip
     if not -rank <= number <= most:
@@ -236,19 +237,23 @@ def of_opset(op_type: str, opset: int) -> SoftmaxOperator:
     OnnxError
         Of kind ValidationError, for another operator or an opset below 1.
     """
-    number = whole_number(opset) or 0
-    if not any(name == op_type for name, _ in OPERATORS):
+    known = isinstance(op_type, str) and any(name == op_type for name, _ in OPERATORS)
+    if not known:
         _refuse(
-            str(op_type), "ValidationError", "op_type", "is no operator of this dialect",
-            got=f"{type(op_type).__name__} {op_type!r}", expected="Softmax or LogSoftmax",
-            fix="choose one of these",
+            op_type if isinstance(op_type, str) else "run", "ValidationError",
+            "op_type", "is no operator of this dialect",
+            got=describe(op_type), expected="Softmax or LogSoftmax", fix="choose one of these",
         )  # fmt: skip
-    versions = [version for name, version in OPERATORS if name == op_type and version <= number]
+    number = whole_number(opset)
+    versions = [
+        version for name, version in OPERATORS if name == op_type and version <= (number or 0)
+    ]
     if not versions:
+        shown = describe(opset) if number is None else str(number)
         _refuse(
             op_type, "ValidationError", "opset", "has no such operator",
-            got=f"{op_type} in opset {opset!r}", expected="Softmax or LogSoftmax, opset 1 or later",
-            fix="choose one of these",
+            got=f"{op_type} in opset {shown}",
+            expected="Softmax or LogSoftmax, opset 1 or later", fix="choose one of these",
         )  # fmt: skip
     return OPERATORS[op_type, max(versions)]
 

@@ -14,6 +14,7 @@ from aclnn_py.core.tensor import Tensor
 from aclnn_py.dialects.onnx_errors import OrtError, OrtStatus, refusal_text, whole_number
 from aclnn_py.twophase import Executor, dialect_operators, explain, operator
 from aclnn_runtime import AclnnError
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from aclnn_py.core.spec import OpSpec
@@ -156,7 +157,7 @@ class GradOperator:
             if not isinstance(desc, TensorDesc):
                 self._refuse(
                     OrtStatus.ORT_INVALID_ARGUMENT, name, "is no description of a tensor",
-                    got=f"{type(desc).__name__} {desc!r}", expected="a TensorDesc",
+                    got=describe(desc), expected="a TensorDesc",
                     fix=f"pass the desc of the tensor {name}",
                 )  # fmt: skip
         text = explain(self.spec.key, descs, self._check(descs, axis, provider, swap=swap))
@@ -185,7 +186,7 @@ class GradOperator:
         if not isinstance(swap, bool | np.bool_):
             self._refuse(
                 OrtStatus.ORT_INVALID_ARGUMENT, "swap", "is no truth value",
-                got=f"{type(swap).__name__} {swap!r}", expected="True or False",
+                got=describe(swap), expected="True or False",
                 fix="leave swap out",
             )  # fmt: skip
         self._check_types(descs, provider)
@@ -211,7 +212,7 @@ class GradOperator:
         if not isinstance(provider, str) or provider not in PROVIDERS:
             self._refuse(
                 OrtStatus.ORT_INVALID_ARGUMENT, "provider", "is no execution provider known here",
-                got=repr(provider), expected=" | ".join(PROVIDERS), fix="choose one of these",
+                got=describe(provider), expected=" | ".join(PROVIDERS), fix="choose one of these",
             )  # fmt: skip
         schema = self.spec.tensors[0].dtypes
         for name, desc in zip(("dY", self.saved, "dX"), descs, strict=True):
@@ -243,7 +244,7 @@ class GradOperator:
         if number is None:
             self._refuse(
                 OrtStatus.ORT_INVALID_GRAPH, "axis", "is no integer",
-                got=f"{type(axis).__name__} {axis!r}", expected="an attribute of type INT",
+                got=describe(axis), expected="an attribute of type INT",
                 fix="pass axis as a plain int",
             )  # fmt: skip
         if not -rank <= number < rank:
@@ -275,7 +276,7 @@ class GradOperator:
         self._refuse(
             OrtStatus.ORT_INVALID_ARGUMENT, name,
             "is missing" if tensor is None else "is no Tensor",
-            got=f"{type(tensor).__name__} {tensor!r}"[:120],
+            got=describe(tensor),
             expected="a Tensor (Device.tensor() or aclCreateTensor())",
             fix=f"pass {name}; run() takes NumPy arrays",
         )  # fmt: skip

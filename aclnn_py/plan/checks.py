@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from aclnn_py.core.errors import PARAM_INVALID, PARAM_NULLPTR, operator_error
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +56,7 @@ def _attributes_are_numbers(problem: Problem) -> None:
                 problem.spec.planner,
                 param.name,
                 f"is no {param.ctype}",
-                got=f"{type(value).__name__} {value!r}",
+                got=describe(value),
                 expected=expected,
                 fix=f"pass {param.name} as {expected}",
             )

@@ -18,6 +18,7 @@ from aclnn_py.dialects.onednn.enums import (
 )
 from aclnn_py.dialects.onednn.operations import Entry, post_ops
 from aclnn_py.dialects.onednn.statuses import refuse, status
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -222,7 +223,7 @@ def _refuse(function: str, argument: str, got: object, expected: str) -> NoRetur
         function,
         argument,
         "was refused",
-        got=f"{type(got).__name__} {got!r}",
+        got=describe(got),
         expected=expected,
         fix=f"correct {argument}",
     )

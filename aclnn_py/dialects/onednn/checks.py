@@ -17,6 +17,7 @@ from aclnn_py.dialects.onednn.enums import (
     prop_kind,
 )
 from aclnn_py.dialects.onednn.statuses import OneDnnError, refuse, status
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,13 +51,15 @@ def check_descs(function: str, descs: Mapping[str, object]) -> None:
     """Step 2: every descriptor is given."""
     for name, desc in descs.items():
         if not isinstance(desc, memory_desc):
-            _invalid(function, name, "is no descriptor", repr(desc), "a memory_desc")
+            _invalid(function, name, "is no descriptor", describe(desc), "a memory_desc")
 
 
 def check_hint(function: str, hint: object, kind: type) -> None:
     """A forward descriptor or nothing."""
     if hint is not None and not isinstance(hint, kind):
-        _invalid(function, "hint_fwd_pd", "is no hint", repr(hint), "a forward descriptor or None")
+        _invalid(
+            function, "hint_fwd_pd", "is no hint", describe(hint), "a forward descriptor or None"
+        )
 
 
 def softmax_algorithm(function: str, kind: object) -> algorithm | internal_algorithm:
@@ -69,7 +72,7 @@ def softmax_algorithm(function: str, kind: object) -> algorithm | internal_algor
         found = algorithm.undef
     if found not in (algorithm.softmax_accurate, algorithm.softmax_log):
         expected = "softmax_accurate or softmax_log"
-        _invalid(function, "algorithm", "is no softmax", repr(kind), expected)
+        _invalid(function, "algorithm", "is no softmax", describe(kind), expected)
     return found
 
 
@@ -80,14 +83,14 @@ def check_axis(function: str, axis: object, dst: memory_desc) -> int:
     except TypeError:
         number = None
     if number is None:
-        got = f"{type(axis).__name__} {axis!r}"
+        got = describe(axis)
         _invalid(function, "axis", "is no integer", got, f"an int, 0 <= axis < {dst.ndims}")
     if not 0 <= number < dst.ndims:
         _invalid(
             function,
             "axis",
             "is out of range",
-            f"{axis!r} for {dst!r}",
+            f"{number} for {dst!r}",
             f"0 <= axis < {dst.ndims}; a negative axis is refused in this API",
         )
     return number
@@ -167,7 +170,9 @@ def check_zero_rows(function: str, kind: algorithm | internal_algorithm, src: me
 def attributes_of(function: str, attr: object) -> Attributes:
     """The attributes behind an argument; None means the defaults."""
     if attr is not None and not isinstance(attr, primitive_attr):
-        _invalid(function, "attr", "is no primitive_attr", repr(attr), "a primitive_attr or None")
+        _invalid(
+            function, "attr", "is no primitive_attr", describe(attr), "a primitive_attr or None"
+        )
     return Attributes() if attr is None else attr.values
 
 

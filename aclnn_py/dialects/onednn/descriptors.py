@@ -19,6 +19,7 @@ from aclnn_py.dialects.onednn.enums import (
 )
 from aclnn_py.dialects.onednn.statuses import refuse, status
 from aclnn_py.dialects.onednn.tags import axis_order, natural_tag
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -203,7 +204,7 @@ def _check_other(method: str, value: object) -> None:
             f"{_NAME}.{method}",
             "other",
             "is no memory_desc",
-            got=f"{type(value).__name__} {value!r}",
+            got=describe(value),
             expected="a memory_desc",
             fix="memory_desc((4, 8), data_type.f32, 'ab')",
         )
@@ -245,7 +246,7 @@ def _integers(argument: str, values: object) -> tuple[int, ...]:
             _NAME,
             argument,
             "is no sequence of 64-bit integers",
-            got=f"{type(values).__name__} {values!r}",
+            got=describe(values),
             expected="a sequence of int",
             fix=f"pass {argument} as a tuple of ints",
         )

@@ -12,6 +12,7 @@ from aclnn_py.core.device import Device
 from aclnn_py.dialects.onednn.enums import DNNL_MAX_NDIMS, engine_kind, member, stream_flags
 from aclnn_py.dialects.onednn.statuses import refuse, status, translated, translation
 from aclnn_runtime import AclError, raise_last
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -202,7 +203,7 @@ def check_engine(function: str, value: object, argument: str = "engine") -> None
             function,
             argument,
             "is no engine",
-            got=f"{type(value).__name__} {value!r}",
+            got=describe(value),
             expected="an engine",
             fix="engine(engine_kind.cpu, 0); a description has no device behind it",
         )

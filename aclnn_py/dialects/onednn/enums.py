@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 from aclnn_py.core.dtype import DType, by_name
 from aclnn_py.dialects.onednn.statuses import refuse, status
+from aclnn_runtime.arguments import describe
 
 __all__ = [
     "DNNL_ARG_ATTR_DROPOUT_MASK",
@@ -245,7 +246,7 @@ def member(function: str, argument: str, value: object, kind: type[Member]) -> M
             function,
             argument,
             f"is no {kind.__name__}",
-            got=f"{type(value).__name__} {value!r}",
+            got=describe(value),
             expected=f"a member of {kind.__name__}, or its number",
             fix=f"for example {kind.__name__}.{list(kind)[-1].name}",
         )

@@ -22,6 +22,7 @@ from aclnn_py.dialects.onednn.enums import (
 from aclnn_py.dialects.onednn.memories import memory
 from aclnn_py.dialects.onednn.statuses import refuse, status
 from aclnn_runtime import Buffer
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from aclnn_py.dialects.onednn.extras import Argument
@@ -39,7 +40,11 @@ def check_stream(function: str, value: object, on: engine) -> None:
     """A stream of the primitive's engine."""
     if not isinstance(value, stream) or not value.engine.is_same_device(on):
         _invalid(
-            function, "stream", "is no stream of this engine", repr(value), f"a stream of {on!r}"
+            function,
+            "stream",
+            "is no stream of this engine",
+            describe(value),
+            f"a stream of {on!r}",
         )
 
 
@@ -53,7 +58,7 @@ def check_arguments(function: str, pd: softmax_primitive_desc, args: object) -> 
     """
     if not isinstance(args, Mapping) or not args:
         what = "is empty" if isinstance(args, Mapping) else "is no mapping"
-        got = f"{type(args).__name__} {args!r}"
+        got = describe(args)
         _invalid(function, "args", what, got, "a mapping of DNNL_ARG_* to memory")
     known = {argument.index: argument for argument in pd.arguments}
     scratchpad = pd.scratchpad_desc()
@@ -70,7 +75,7 @@ def check_arguments(function: str, pd: softmax_primitive_desc, args: object) -> 
             function,
             "args",
             "has an index that this primitive does not take",
-            repr(index),
+            describe(index),
             " | ".join(f"{number} ({known[number].name})" for number in known),
         )
     found = tuple(_memory(function, pd, argument, args) for argument in pd.arguments)
@@ -90,7 +95,11 @@ def _memory(
     label, one = f"args[{argument.index}] ({argument.name})", args.get(argument.index)
     if not isinstance(one, memory):
         _invalid(
-            function, label, "is missing or no memory", repr(one), f"a memory of {argument.desc!r}"
+            function,
+            label,
+            "is missing or no memory",
+            describe(one),
+            f"a memory of {argument.desc!r}",
         )
     if one.desc != argument.desc:
         _invalid(function, label, "has another descriptor", repr(one.desc), repr(argument.desc))
@@ -117,7 +126,8 @@ def _check_engine(function: str, label: str, one: memory, pd: softmax_primitive_
 def _scratchpad(function: str, wanted: memory_desc, args: Mapping[int, object]) -> tuple[int, int]:
     label, one = f"args[{DNNL_ARG_SCRATCHPAD}] (scratchpad)", args.get(DNNL_ARG_SCRATCHPAD)
     if not isinstance(one, memory) or one.desc != wanted or one.tensor is None:
-        _invalid(function, label, "is missing or has another descriptor", repr(one), repr(wanted))
+        got = repr(one) if isinstance(one, memory) else describe(one)
+        _invalid(function, label, "is missing or has another descriptor", got, repr(wanted))
     _check_open(function, label, one)
     low, high = _range(one)
     if low % _ALIGNMENT:

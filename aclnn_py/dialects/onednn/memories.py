@@ -14,6 +14,7 @@ from aclnn_py.dialects.onednn.engines import check_engine
 from aclnn_py.dialects.onednn.enums import format_kind
 from aclnn_py.dialects.onednn.statuses import refuse, status, translated
 from aclnn_runtime import Buffer
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -83,7 +84,7 @@ class memory:
                 "memory.host_scalar",
                 "value",
                 "is no number",
-                got=f"{type(value).__name__} {value!r}",
+                got=describe(value),
                 expected=f"one {desc.data_type.name}",
                 fix="pass a plain number that the type has",
             )
@@ -107,7 +108,7 @@ class memory:
                 "memory.set_data_handle",
                 "handle",
                 "is given to a host scalar",
-                got=repr(handle),
+                got=describe(handle),
                 expected="memory of an engine; a host scalar is its value",
                 fix="make another one with memory.host_scalar(desc, value)",
             )
@@ -222,7 +223,7 @@ def _refuse_handle(function: str, handle: object, desc: memory_desc) -> NoReturn
         function,
         "handle",
         "is no memory for this descriptor",
-        got=repr(handle),
+        got=describe(handle),
         expected=f"at least {desc.get_size()} bytes of device memory, as a Buffer or an address",
         fix="let it be allocated (the default), or pass engine.device.malloc(desc.get_size())",
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from aclnn_py.dialects.onednn.descriptors import memory_desc
 from aclnn_py.dialects.onednn.enums import algorithm, data_type, format_kind, member
 from aclnn_py.dialects.onednn.statuses import refuse, status
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -227,7 +228,7 @@ def _number(function: str, argument: str, value: object) -> float:
             function,
             argument,
             "is no constant",
-            got=f"{type(value).__name__} {value!r}",
+            got=describe(value),
             expected="a number of float32's range, known now (runtime values are refused)",
             fix=f"pass {argument} as a float",
         )

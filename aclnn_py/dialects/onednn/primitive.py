@@ -15,6 +15,7 @@ from aclnn_py.dialects.onednn.execution import check_arguments, check_stream
 from aclnn_py.dialects.onednn.primitive_desc import softmax_primitive_desc
 from aclnn_py.dialects.onednn.statuses import refuse, status, translated, translation
 from aclnn_runtime import AclError, AclnnError, raise_last
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +59,7 @@ class primitive(calls.Prepared):
                 name,
                 "pd",
                 "is no descriptor of this primitive",
-                got=f"{type(pd).__name__} {pd!r}",
+                got=describe(pd),
                 expected=f"a {name}.primitive_desc",
                 fix=f"make one with {name}.primitive_desc(engine, ...)",
             )

@@ -22,6 +22,7 @@ from aclnn_py.dialects.onednn.enums import (
 )
 from aclnn_py.dialects.onednn.statuses import refuse, status, translated
 from aclnn_py.twophase import make_plan
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from aclnn_py.dialects.onednn.attr import Attributes
@@ -111,7 +112,7 @@ class softmax_primitive_desc:
                 f"{self._name}.query_md",
                 "index",
                 "is no index of an argument",
-                got=f"{type(index).__name__} {index!r}",
+                got=describe(index),
                 expected="an integer",
                 fix="for example DNNL_ARG_SRC",
             )
@@ -161,7 +162,7 @@ def description_of(function: str, value: object) -> engine_description:
             function,
             "engine",
             "is no engine",
-            got=f"{type(value).__name__} {value!r}",
+            got=describe(value),
             expected="an engine, or an engine_description of a cpu or gpu",
             fix="engine(engine_kind.cpu, 0)",
         )

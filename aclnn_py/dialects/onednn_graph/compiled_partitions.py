@@ -33,6 +33,7 @@ from aclnn_py.dialects.onednn_graph.logical_tensors import logical_tensor
 from aclnn_py.dialects.onednn_graph.lowering import lower
 from aclnn_py.dialects.onednn_graph.schemas import BACKWARD
 from aclnn_py.dialects.onednn_graph.tensors import tensor
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -228,7 +229,7 @@ class compiled_partition(calls.Prepared):
 
     def _check(self, label: str, one: object, found: set[int], *, written: bool) -> int:
         if not isinstance(one, tensor):
-            _invalid(_EXECUTE, label, "is no tensor", repr(one), "a tensor")
+            _invalid(_EXECUTE, label, "is no tensor", describe(one), "a tensor")
         lt = one.get_logical_tensor()
         wanted = self._settled.get(lt.id)
         if wanted is None or (lt.id in self._outputs) != written or lt.id in found:
@@ -245,7 +246,8 @@ class compiled_partition(calls.Prepared):
         size = self._planned.workspace_bytes
         if not isinstance(one, tensor) or (size and one.get_logical_tensor().get_mem_size() < size):
             wanted = f"a tensor of at least {size} bytes"
-            _invalid(_EXECUTE, "scratchpad", "is no tensor, or too small", repr(one), wanted)
+            got = repr(one) if isinstance(one, tensor) else describe(one)
+            _invalid(_EXECUTE, "scratchpad", "is no tensor, or too small", got, wanted)
 
     def __repr__(self) -> str:
         return f"<compiled_partition {self._planned.impl_info_str()}>"

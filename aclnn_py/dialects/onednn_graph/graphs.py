@@ -12,6 +12,7 @@ from aclnn_py.dialects.onednn_graph.fusion import cut
 from aclnn_py.dialects.onednn_graph.ops import op
 from aclnn_py.dialects.onednn_graph.partitions import partition
 from aclnn_py.dialects.onednn_graph.verification import verify
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from aclnn_py.dialects.onednn_graph.logical_tensors import logical_tensor
@@ -71,7 +72,7 @@ class graph:
                 "graph.add_op",
                 "op",
                 "is no op",
-                got=f"{type(one).__name__} {one!r}",
+                got=describe(one),
                 expected="an op",
                 fix="op(0, op.kind.SoftMax, [src], [dst])",
             )
@@ -144,7 +145,9 @@ class graph:
     def set_fpmath_mode(self, mode: fpmath_mode | int) -> None:
         """Which down-conversions are allowed; invalid_graph after finalize()."""
         if self._finalized:
-            _invalid_graph("graph.set_fpmath_mode", "mode", "comes after finalize()", repr(mode))
+            _invalid_graph(
+                "graph.set_fpmath_mode", "mode", "comes after finalize()", describe(mode)
+            )
         self._fpmath = _fpmath_mode("graph.set_fpmath_mode", mode)
 
     def get_fpmath_mode(self) -> fpmath_mode:

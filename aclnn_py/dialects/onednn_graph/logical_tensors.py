@@ -17,6 +17,7 @@ from aclnn_py.dialects.onednn_graph.enums import (
 )
 from aclnn_py.dialects.onednn_graph.enums import layout_type as layout_type_t
 from aclnn_py.dialects.onednn_graph.enums import property_type as property_type_t
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -202,7 +203,7 @@ def check_logical_tensor(function: str, argument: str, value: object) -> logical
             function,
             argument,
             "is no logical_tensor",
-            got=f"{type(value).__name__} {value!r}",
+            got=describe(value),
             expected="a logical_tensor",
             fix="logical_tensor(id, data_type.f32, (4, 8))",
         )
@@ -219,7 +220,7 @@ def _id(value: object) -> int:
     except TypeError:
         number = -1
     if not 0 <= number < _MOST_ID:
-        _invalid("tid", "is no id", f"{type(value).__name__} {value!r}", "an integer from 0")
+        _invalid("tid", "is no id", describe(value), "an integer from 0")
     return number
 
 
@@ -244,12 +245,12 @@ def _dims(value: object) -> tuple[int, tuple[int, ...]]:
             else (DNNL_GRAPH_UNKNOWN_DIM,) * min(max(rank, 0), DNNL_MAX_NDIMS)
         )
     except TypeError:
-        _invalid("dims", "are no sizes", f"{type(value).__name__} {value!r}", "integers")
+        _invalid("dims", "are no sizes", describe(value), "integers")
     negative = [size for size in sizes if size < 0 and size != DNNL_GRAPH_UNKNOWN_DIM]
     rank = len(sizes) if rank is None else rank
     if negative or not 0 <= rank <= DNNL_MAX_NDIMS or any(size >= 2**63 for size in sizes):
         expected = f"at most {DNNL_MAX_NDIMS} sizes, each >= 0 or DNNL_GRAPH_UNKNOWN_DIM"
-        _invalid("dims", "are no sizes", repr(value), expected)
+        _invalid("dims", "are no sizes", describe(value), expected)
     return rank, sizes
 
 
@@ -266,7 +267,7 @@ def _strides(
     unknown = DNNL_GRAPH_UNKNOWN_DIM
     if found is None or len(steps) != len(dims) or any(s < 0 and s != unknown for s in steps):
         sizes = "of an unknown rank" if ndims < 0 else "x".join(map(_size, dims)) or "()"
-        got = f"{given!r} for dims {sizes}"
+        got = f"{describe(given)}, dims being {sizes}"
         _invalid("layout", "does not fit the dimensions", got, _layouts(ndims))
     if dims and unknown not in (*dims, *steps):
         memory_desc(dims, data_type_t.u8, steps)  # refuses strides that overlap

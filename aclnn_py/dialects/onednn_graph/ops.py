@@ -19,6 +19,7 @@ from aclnn_py.dialects.onednn_graph.enums import attr as attr_type
 from aclnn_py.dialects.onednn_graph.enums import kind as kind_type
 from aclnn_py.dialects.onednn_graph.logical_tensors import check_logical_tensor, logical_tensor
 from aclnn_py.dialects.onednn_graph.schemas import SCHEMAS
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -178,7 +179,7 @@ def _value(name: attr_type, value: object) -> tuple[Value, object]:
             "op.set_attr",
             "value",
             f"cannot be the attribute {name.name}",
-            got=f"{type(value).__name__} {value!r}",
+            got=describe(value),
             expected="bool, int (64 bits), float (32 bits), str, or a sequence of int or of float",
             fix="for example set_attr(op.attr.axis, 1)",
         )
@@ -209,7 +210,7 @@ def _id(value: object) -> int:
     except TypeError:
         number = -1
     if not 0 <= number < 2**64:
-        _invalid("id", "is no id", f"{type(value).__name__} {value!r}", "an integer from 0")
+        _invalid("id", "is no id", describe(value), "an integer from 0")
     return number
 
 
@@ -221,7 +222,7 @@ def _tensors(
     try:
         found: tuple[logical_tensor, ...] = tuple(values)  # type: ignore[arg-type]  # asking is the test
     except TypeError:
-        _invalid(argument, "are no sequence", repr(values), "logical tensors by index or name")
+        _invalid(argument, "are no sequence", describe(values), "logical tensors by index or name")
     for number, value in enumerate(found):
         check_logical_tensor(function, f"{argument}[{number}]", value)
     return found

@@ -17,6 +17,7 @@ from aclnn_py.dialects.onednn_graph.ops import op
 from aclnn_py.dialects.onednn_graph.schemas import BACKWARD, FORWARD
 from aclnn_py.dialects.onednn_graph.shapes import axis_of, check_compatible, infer
 from aclnn_py.dialects.onednn_graph.verification import verify
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ class partition:
 
     def __init__(self, one: op, engine_kind: engine_kind_type | int) -> None:
         if not isinstance(one, op):
-            _invalid("partition", "op", "is no op", repr(one), "an op")
+            _invalid("partition", "op", "is no op", describe(one), "an op")
         kind = member("partition", "engine_kind", engine_kind, engine_kind_type)
         verify(one)
         if {tensor.id for tensor in one.inputs} & {tensor.id for tensor in one.outputs}:
@@ -200,7 +201,7 @@ def _sequence(argument: str, values: object) -> list[object]:
     try:
         return list(values)  # type: ignore[call-overload,no-any-return]  # asking is the test
     except TypeError:
-        _invalid(_COMPILE, argument, "are no sequence", repr(values), "logical tensors")
+        _invalid(_COMPILE, argument, "are no sequence", describe(values), "logical tensors")
 
 
 def _check_input(one: logical_tensor) -> None:
