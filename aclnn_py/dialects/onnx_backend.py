@@ -20,9 +20,10 @@ import numpy as np
 
 from aclnn_py.core.device import Device
 from aclnn_py.core.dtype import as_dtype
-from aclnn_py.dialects.onnx_errors import OnnxError, refusal_text
+from aclnn_py.dialects.onnx_errors import OnnxError
 from aclnn_py.dialects.onnx_nodes import NODES, Call, Node, constant_value, element_types
 from aclnn_py.twophase import operator
+from aclnn_runtime.errors import refusal_text
 
 try:
     import onnx

@@ -12,11 +12,12 @@ import numpy as np
 from aclnn_native import lib
 from aclnn_runtime import AclError
 from aclnn_runtime.arguments import describe
+from aclnn_runtime.errors import refusal_text
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["OnnxError", "OrtError", "OrtStatus", "no_tensor", "refusal_text", "whole_number"]
+__all__ = ["OnnxError", "OrtError", "OrtStatus", "no_tensor", "whole_number"]
 
 
 class OrtStatus(IntEnum):
@@ -64,11 +65,6 @@ class OnnxError(AclError):
     def status_name(self) -> str:
         """The kind of error."""
         return self.kind
-
-
-def refusal_text(first: str, got: str, expected: str, fix: str, label: str) -> str:
-    """The text of a refusal: what, got, expected, fix, and the status that it ends with."""
-    return f"{first}\n  got:      {got}\n  expected: {expected}\n  fix:      {fix}      [{label}]"
 
 
 def no_tensor(

@@ -11,8 +11,9 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from aclnn_py.dialects.onnx_errors import OnnxError, refusal_text, whole_number
+from aclnn_py.dialects.onnx_errors import OnnxError, whole_number
 from aclnn_runtime.arguments import describe
+from aclnn_runtime.errors import refusal_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

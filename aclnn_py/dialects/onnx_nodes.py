@@ -13,9 +13,10 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from aclnn_py.core.tensor import Tensor
-from aclnn_py.dialects.onnx_errors import OnnxError, refusal_text
+from aclnn_py.dialects.onnx_errors import OnnxError
 from aclnn_py.dialects.onnx_ops import OPERATORS, normalised_axis
 from aclnn_py.twophase import dialect_operators
+from aclnn_runtime.errors import refusal_text
 
 __all__ = ["NODES", "Call", "Node", "constant_value", "element_types"]
 

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from aclnn_py.core.device import Device
 from aclnn_py.core.tensor import Tensor
-from aclnn_py.dialects.onnx_errors import OnnxError, no_tensor, refusal_text, whole_number
+from aclnn_py.dialects.onnx_errors import OnnxError, no_tensor, whole_number
 from aclnn_py.twophase import Executor, dialect_operators, explain, operator
 from aclnn_runtime import AclnnError
 from aclnn_runtime.arguments import describe
+from aclnn_runtime.errors import refusal_text
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,10 +17,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from aclnn_py.core.device import Device
-from aclnn_py.dialects.onnx_errors import OrtError, OrtStatus, no_tensor, refusal_text
+from aclnn_py.dialects.onnx_errors import OrtError, OrtStatus, no_tensor
 from aclnn_py.dialects.onnxruntime_calls import functions
 from aclnn_py.dialects.onnxruntime_grad import CPU, PROVIDERS, GradOperator
 from aclnn_runtime import AclnnError
+from aclnn_runtime.arguments import describe
+from aclnn_runtime.errors import refusal_text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -92,13 +94,14 @@ def run(
         As in `GradOperator.get_workspace_size`; NOT_IMPLEMENTED for another `op_type`.
     """
     if not isinstance(op_type, str) or op_type not in OPERATORS:
+        name = op_type if isinstance(op_type, str) else "run"
         text = refusal_text(
-            f"{op_type}: argument 'op_type' is no operator of this dialect",
-            op_type, " | ".join(OPERATORS), "choose one of these",
+            f"{name}: argument 'op_type' is no operator of this dialect",
+            describe(op_type), " | ".join(OPERATORS), "choose one of these",
             f"{OrtStatus.ORT_NOT_IMPLEMENTED.name} {int(OrtStatus.ORT_NOT_IMPLEMENTED)}",
         )  # fmt: skip
         raise OrtError(
-            text, status=OrtStatus.ORT_NOT_IMPLEMENTED, operator=op_type, argument="op_type",
+            text, status=OrtStatus.ORT_NOT_IMPLEMENTED, operator=name, argument="op_type",
             hint="choose one of these",
         )  # fmt: skip
     row = OPERATORS[op_type]

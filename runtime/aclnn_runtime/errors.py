@@ -32,6 +32,7 @@ __all__ = [
     "fail",
     "format_message",
     "raise_last",
+    "refusal_text",
 ]
 
 INVALID_PARAM = status_value("ACL_ERROR_INVALID_PARAM")
@@ -40,6 +41,34 @@ INVALID_HANDLE = status_value("ACL_ERROR_RT_INVALID_HANDLE")
 HOST_FUNCTION_FAILED = status_value("ACL_ERROR_RT_INTERNAL_ERROR")
 
 _MEANINGS = {value: meaning for _, value, meaning in STATUSES}
+
+
+def refusal_text(first: str, got: str, expected: str, fix: str, label: str) -> str:
+    """The lines of an error in the layout that every face shares.
+
+    Parameters
+    ----------
+    first : str
+        Which call failed at which argument, and what is wrong.
+    got, expected, fix : str
+        The three lines below the first one; an empty one is left out.
+    label : str
+        The status in the face's own words, printed last in brackets.
+
+    Returns
+    -------
+    str
+        Text that UTF-8 can encode, without a line break at the end.
+    """
+    lines = [first]
+    lines += [
+        f"  {title:9} {text}"
+        for title, text in (("got:", got), ("expected:", expected), ("fix:", fix))
+        if text
+    ]
+    whole = "\n".join(lines) + f"      [{label}]"
+    # Of a wrong argument there may be lone surrogates, which no stream and no C string takes.
+    return whole.encode(errors="backslashreplace").decode()
 
 
 def format_message(
@@ -76,15 +105,7 @@ def format_message(
         first = f"{function}: argument '{argument}' {what or 'was refused'}"
     else:
         first = f"{function}: {what or 'failed'}"
-    lines = [first]
-    lines += [
-        f"  {label:9} {text}"
-        for label, text in (("got:", got), ("expected:", expected), ("fix:", fix))
-        if text
-    ]
-    text = "\n".join(lines) + f"      [{_status_name(status)} {status}]"
-    # Of a wrong argument there may be lone surrogates, which no stream and no C string takes.
-    return text.encode(errors="backslashreplace").decode()
+    return refusal_text(first, got, expected, fix, f"{_status_name(status)} {status}")
 
 
 class AclError(RuntimeError):

@@ -13,6 +13,7 @@ from aclnn_py.dialects import onednn as dnnl
 from aclnn_py.dialects import onednn_graph as graph
 from aclnn_py.dialects import onnx_ops
 from aclnn_py.dialects import onnxruntime as ort
+from aclnn_py.dialects.onednn.statuses import refuse
 from aclnn_py.dialects.onnx_errors import OnnxError, OrtError, OrtStatus
 
 
@@ -70,6 +71,10 @@ def onnx_opset(_device, value):
     onnx_ops.run("Softmax", np.zeros((2, 3), np.float32), opset=value)
 
 
+def ort_operator(_device, value):
+    ort.run(value, np.zeros((2, 3), np.float32), np.zeros((2, 3), np.float32))
+
+
 def ort_gradient(device, value):
     ort.OPERATORS["SoftmaxGrad"].get_workspace_size(value, device.empty((2, 3)), None)
 
@@ -93,6 +98,7 @@ FACES = [
     (logical_tensor_strides, dnnl.OneDnnError, dnnl.status.invalid_arguments),
     (onnx_tensor, OnnxError, 100000), (onnx_axis, OnnxError, 100000),
     (onnx_operator, OnnxError, 100000), (onnx_opset, OnnxError, 100000),
+    (ort_operator, OrtError, OrtStatus.ORT_NOT_IMPLEMENTED),
     (ort_gradient, OrtError, OrtStatus.ORT_INVALID_ARGUMENT),
     (ort_axis, OrtError, OrtStatus.ORT_INVALID_GRAPH),
     (ort_provider, OrtError, OrtStatus.ORT_INVALID_ARGUMENT),
@@ -112,3 +118,22 @@ def test_got_line(device, fresh, face, error, status, value, shown):
     assert got, text
     assert shown in got[1]
     assert len(got[1]) < 120
+
+
+def onnx_name():
+    onnx_ops.run("\udcff", np.zeros((2, 3), np.float32))
+
+
+def onnxruntime_name():
+    ort.run("\udcff", np.zeros((2, 3), np.float32), np.zeros((2, 3), np.float32))
+
+
+def onednn_line():
+    refuse(dnnl.status.runtime_error, "f", "x", "is bad", got="\udcff", expected="y", fix="z")
+
+
+@pytest.mark.parametrize("face", [onnx_name, onnxruntime_name, onednn_line])
+def test_text_with_a_lone_surrogate_can_be_printed(face):
+    with pytest.raises((OnnxError, OrtError, dnnl.OneDnnError)) as caught:
+        face()
+    assert rb"\udcff" in str(caught.value).encode()

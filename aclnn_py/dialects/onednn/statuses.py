@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from aclnn_runtime import AclError
+from aclnn_runtime.errors import refusal_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,13 +70,7 @@ def refuse(
 ) -> NoReturn:
     """Raise the error of one refused call: what, which argument, got, expected, fix."""
     first = f"{function}: argument '{argument}' {what}" if argument else f"{function}: {what}"
-    lines = [
-        first,
-        f"  got:      {str(got)[:200]}",
-        f"  expected: {expected}",
-        f"  fix:      {fix}",
-    ]
-    text = "\n".join(lines) + f"      [{code.name} {code.value}]"
+    text = refusal_text(first, str(got)[:200], expected, fix, f"{code.name} {code.value}")
     raise OneDnnError(text, code, function, argument, fix)
 
 
