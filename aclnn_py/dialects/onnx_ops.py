@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from aclnn_py.core.desc import TensorDesc
 from aclnn_py.core.device import Device
 from aclnn_py.core.tensor import Tensor
 from aclnn_py.dialects.onnx_errors import OnnxError, no_tensor, whole_number
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
-    from aclnn_py.core.desc import TensorDesc
     from aclnn_py.core.dtype import DType
     from aclnn_py.core.spec import OpSpec
     from aclnn_runtime import Buffer, Stream
@@ -134,7 +134,18 @@ class SoftmaxOperator:
 
     def explain(self, input: TensorDesc, output: TensorDesc, axis: int | None = None) -> str:
         """What phase 1 would decide about descriptions, as text; errors as there."""
-        return explain(self.spec.key, [input, output], self.attributes(input, output, axis))
+        for name, desc in (("input", input), ("output", output)):
+            if not isinstance(desc, TensorDesc):
+                self._refuse(
+                    "ValidationError", name, "is no description of a tensor",
+                    got=describe(desc), expected="a TensorDesc",
+                    fix=f"pass the desc of the tensor {name}",
+                )  # fmt: skip
+        attributes = self.attributes(input, output, axis)
+        try:
+            return explain(self.spec.key, [input, output], attributes)
+        except AclnnError as error:
+            raise _translated(error) from error
 
     def attributes(self, input: TensorDesc, output: TensorDesc, axis: object) -> list[int]:
         """The spec's attributes, after the checks of type and shape inference."""

@@ -161,7 +161,11 @@ class GradOperator:
                     got=describe(desc), expected="a TensorDesc",
                     fix=f"pass the desc of the tensor {name}",
                 )  # fmt: skip
-        text = explain(self.spec.key, descs, self._check(descs, axis, provider, swap=swap))
+        attributes = self._check(descs, axis, provider, swap=swap)
+        try:
+            text = explain(self.spec.key, descs, attributes)
+        except AclnnError as error:
+            raise translated(error) from error
         if dY.dtype.name not in PROVIDERS[provider]:
             text += f"\n  {provider} has no {dY.dtype} kernel: it would run the function body"
         return text

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
@@ -233,6 +234,22 @@ def test_explain_names_the_operator_and_its_rows():
     desc = TensorDesc.dense(SHAPE, as_dtype("float32"))
     assert "params (3, 20, 1)" in onnx_ops.OPERATORS["Softmax", 11].explain(desc, desc)
     assert "params (12, 5, 1)" in onnx_ops.OPERATORS["Softmax", 13].explain(desc, desc)
+
+
+def test_explain_wants_descriptions():
+    desc = TensorDesc.dense(SHAPE, as_dtype("float32"))
+    for given, name in (((None, None), "input"), ((desc, None), "output")):
+        with pytest.raises(OnnxError, match="is no description of a tensor") as caught:
+            onnx_ops.OPERATORS["Softmax", 13].explain(*given)
+        assert (caught.value.kind, caught.value.argument) == ("ValidationError", name)
+
+
+def test_explain_of_a_description_outside_its_storage():
+    desc = TensorDesc.dense(SHAPE, as_dtype("float32"))
+    outside = replace(desc, offset=1)
+    with pytest.raises(OnnxError, match="storage") as caught:
+        onnx_ops.OPERATORS["Softmax", 13].explain(outside, desc)
+    assert caught.value.kind == "ValidationError"
 
 
 # ---- the operators of the function bodies, behind the door --------------------------------------

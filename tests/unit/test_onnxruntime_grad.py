@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
@@ -181,6 +182,14 @@ def test_more_dimensions_than_a_tensor_has():
 def test_explain_wants_descriptions():
     with pytest.raises(ort.OrtError, match="is no description of a tensor"):
         ort.OPERATORS["SoftmaxGrad"].explain(None, None, None)
+
+
+def test_explain_of_a_description_outside_its_storage():
+    desc = TensorDesc.dense(SHAPE, as_dtype("float32"))
+    outside = replace(desc, offset=1)
+    with pytest.raises(OrtError, match="storage") as caught:
+        ort.OPERATORS["SoftmaxGrad"].explain(desc, outside, desc)
+    assert caught.value.status == OrtStatus.ORT_INVALID_ARGUMENT
 
 
 # ---- section 3: inputs --------------------------------------------------------------------------
