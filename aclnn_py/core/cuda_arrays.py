@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 from weakref import WeakValueDictionary
 
 import ml_dtypes
@@ -16,10 +16,11 @@ from aclnn_py.core.desc import TensorDesc, row_major_strides
 from aclnn_py.core.dlpack import export_dlpack, mark_bfloat16
 from aclnn_py.core.dtype import as_dtype
 from aclnn_py.core.shared_bytes import held_bytes
-from aclnn_runtime import AclError, raise_last
+from aclnn_runtime import raise_last
 from aclnn_runtime.arguments import describe
 from aclnn_runtime.cuda_device import copy_now, find_cupy, lend, take_back
 from aclnn_runtime.cuda_queues import OnDevice
+from aclnn_runtime.errors import PARAM_INVALID, fail
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -147,10 +148,9 @@ def _check_stream(stream: object) -> None:
     """DLPack's numbers of streams: -1 for none, 1 and 2 for the default ones, then addresses."""
     if stream is None or (type(stream) is int and (stream == -1 or stream > 0)):
         return
-    raise AclError.build(
-        100000,
-        function="Tensor.__dlpack__",
-        argument="stream",
+    fail(
+        "Tensor.__dlpack__",
+        "stream",
         what="is no stream of CUDA's as DLPack numbers them",
         got=describe(stream),
         expected="None, -1 (no order wanted), 1, 2 or a cudaStream_t",
@@ -205,9 +205,9 @@ def borrow(context: int, index: int, array: Any) -> tuple[TensorDesc, int, objec
             row = as_dtype(known.dtype)
             cupy.cuda.get_current_stream().synchronize()
     except (TypeError, ValueError, AttributeError, BufferError, KeyError) as error:
-        raise _refusal(f"{type(array).__name__}: {error}", "an array on a GPU") from error
+        _refuse(f"{type(array).__name__}: {error}", "an array on a GPU")
     if int(known.device.id) != index:
-        raise _refusal(f"an array on cuda:{known.device.id}", f"an array on cuda:{index}")
+        _refuse(f"an array on cuda:{known.device.id}", f"an array on cuda:{index}")
     strides = tuple(step // row.itemsize for step in known.strides)
     spans = [step * (size - 1) for step, size in zip(strides, known.shape, strict=True)]
     empty = 0 in known.shape
@@ -251,11 +251,11 @@ def _make_known(context: int, address: int, nbytes: int, owner: object) -> _Loan
     return loan
 
 
-def _refusal(got: str, expected: str) -> AclError:
-    return AclError.build(
-        107000,
-        function="Device.from_dlpack",
-        argument="array",
+def _refuse(got: str, expected: str) -> NoReturn:
+    fail(
+        "Device.from_dlpack",
+        "array",
+        status=PARAM_INVALID,
         what="cannot be shared",
         got=got[:200],
         expected=expected,

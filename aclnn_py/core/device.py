@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import ml_dtypes
 import numpy as np
@@ -15,9 +15,11 @@ from aclnn_py.core.desc import TensorDesc
 from aclnn_py.core.dtype import DType, aclDataType, as_dtype
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
 from aclnn_py.core.tensor import Tensor, create_tensor
-from aclnn_runtime import AclError, aclrtMemcpyKind, raise_last
 from aclnn_runtime import Device as RuntimeDevice
+from aclnn_runtime import aclrtMemcpyKind, raise_last
 from aclnn_runtime.arguments import describe
+from aclnn_runtime.errors import fail
+from aclnn_runtime.status_table import status_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     AnyDType: TypeAlias = DTypeLike | aclDataType | str
 
 __all__ = ["Device"]
+
+_UNSUPPORTED: Final = status_value("ACL_ERROR_RT_FEATURE_NOT_SUPPORT")
 
 
 class Device(RuntimeDevice):
@@ -94,10 +98,10 @@ class Device(RuntimeDevice):
         """
         context = self._context("Device.from_dlpack")
         if self.kind != "cuda":
-            raise AclError.build(
-                207000,
-                function="Device.from_dlpack",
-                argument="self",
+            fail(
+                "Device.from_dlpack",
+                "self",
+                status=_UNSUPPORTED,
                 what="does not share the memory of other libraries",
                 got=repr(self),
                 expected="a CUDA device",

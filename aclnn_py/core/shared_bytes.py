@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from aclnn_native import ffi, lib
-from aclnn_runtime import AclError
+from aclnn_runtime.errors import PARAM_INVALID, fail
 
 __all__ = ["held_bytes", "shared_bytes"]
 
@@ -56,10 +56,10 @@ def held_bytes(function: str, address: int, nbytes: int) -> object:
     base, size = int(info.base), int(info.size)
     inside = info.kind and base <= address and address + nbytes <= base + size
     if not inside or lib.aclpy_memory_retain(base):
-        raise AclError.build(
-            107000,
-            function=function,
-            argument="self",
+        fail(
+            function,
+            "self",
+            status=PARAM_INVALID,
             what="does not lie inside a live allocation",
             got=f"{nbytes} bytes from address {address:#x}"
             + (f", of an allocation of {size} bytes at {base:#x}" if info.kind else ""),

@@ -16,6 +16,7 @@ from aclnn_py.core.errors import PARAM_INVALID, operator_error
 from aclnn_py.core.format import aclFormat
 from aclnn_py.core.shared_bytes import shared_bytes
 from aclnn_runtime import AclError, AclnnError, Buffer, raise_last
+from aclnn_runtime.errors import fail
 from aclnn_runtime.noun import HandleNoun
 
 if TYPE_CHECKING:
@@ -74,10 +75,9 @@ class Tensor(HandleNoun, calls.Tensor):
         """
         found = self._desc.dtype.numpy
         if found is None:
-            raise AclError.build(
-                100000,
-                function="Tensor.dtype",
-                argument="self",
+            fail(
+                "Tensor.dtype",
+                "self",
                 what="has a type that NumPy does not have",
                 got=f"{self._desc.dtype} (aclDataType {self._desc.dtype_value})",
                 expected="a type with a NumPy or ml_dtypes counterpart",

@@ -91,3 +91,20 @@ def test_recent_messages_are_newest_first_and_cleared():
     assert "EZ1001" in text
     assert 0 <= text.index("INT32") < text.index("INT8")
     assert acl.aclGetRecentErrMsg() is None
+
+
+@pytest.mark.parametrize(
+    ("status", "refused"),
+    [
+        (207000, lambda device: device.from_dlpack(device.zeros((2,)))),
+        (100000, lambda _device: build("STRING[2]").dtype),
+    ],
+    ids=["Device.from_dlpack", "Tensor.dtype"],
+)
+def test_what_the_nouns_refuse_is_a_recent_message(device, status, refused):
+    acl.aclGetRecentErrMsg()
+    with pytest.raises(acl.AclError) as caught:
+        refused(device)
+    assert caught.value.status == status
+    assert str(caught.value) in acl.aclGetRecentErrMsg()
+    assert acl.aclGetRecentErrMsg() is None
