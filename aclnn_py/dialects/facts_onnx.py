@@ -81,7 +81,7 @@ def _gradient(family: str) -> DialectFacts:
         extras="other types of the schema run as SoftmaxGrad's function body"
         if plain.function_body
         else "none",
-        workspace="hidden allocator; here up to 3 temporaries (swap) or copies of strided tensors, reported",
+        workspace="hidden allocator; here up to 3 temporaries (swap, strided tensors), reported",
         errors="Status or exception, as text",
         empties="success, nothing runs (CUDA there: partly unguarded)",
     )

@@ -194,7 +194,13 @@ class AclnnBackend(Backend):
             inference.
         """
         if not isinstance(model, onnx.ModelProto):
-            _no_model(model)
+            _no_proto(
+                "prepare",
+                "model",
+                model,
+                "an onnx.ModelProto",
+                "load a file with onnx.load() first",
+            )
         onnx.checker.check_model(model)
         reason = _unsupported(model)
         if not cls.supports_device(device):
@@ -231,6 +237,10 @@ class AclnnBackend(Backend):
         OnnxError
             For another number of arrays than the node has inputs, and for an opset that is none.
         """
+        if not isinstance(node, onnx.NodeProto):
+            _no_proto(
+                "run_node", "node", node, "an onnx.NodeProto", "onnx.helper.make_node() makes one"
+            )
         opset = checked_opset(options)
         arrays = node_arrays(node, inputs)
         # Each input has its own name and its own array, whatever the node calls it.
@@ -261,13 +271,10 @@ class AclnnBackend(Backend):
         return AclnnRep(steps, constants, takes, list(node.output)).run(named)
 
 
-def _no_model(given: object) -> NoReturn:
-    fix = "load a file with onnx.load() first"
-    text = refusal_text(
-        "prepare: argument 'model' is no model", describe(given),
-        "an onnx.ModelProto", fix, "ValidationError",
-    )  # fmt: skip
-    raise OnnxError(text, operator="prepare", argument="model", hint=fix)
+def _no_proto(function: str, argument: str, given: object, expected: str, fix: str) -> NoReturn:
+    first = f"{function}: argument '{argument}' is no {argument}"
+    text = refusal_text(first, describe(given), expected, fix, "ValidationError")
+    raise OnnxError(text, operator=function, argument=argument, hint=fix)
 
 
 def _contradiction(found: str) -> OnnxError:

@@ -227,7 +227,8 @@ def _refuse(
 
 def _translated(error: AclnnError) -> OnnxError:
     """What this project's own checks refuse, in their words."""
-    return OnnxError(str(error), operator=error.operator, argument=error.argument, hint=error.hint)
+    text = f"{error}      [{OnnxError.kind}]"
+    return OnnxError(text, operator=error.operator, argument=error.argument, hint=error.hint)
 
 
 OPERATORS: Final = {

@@ -94,7 +94,7 @@ class GradOperator:
         swap : bool, optional
             ``_13`` only: swap an axis that is not the last with the last one, compute rows, swap
             back, as ONNX Runtime does; its three temporaries are the workspace. Otherwise one
-            kernel takes the strides and needs none.
+            kernel takes the axis where it is, and only strided tensors need a copy there.
 
         Returns
         -------
@@ -304,9 +304,10 @@ class GradOperator:
 
 def translated(error: AclnnError) -> OrtError:
     """What this project's own checks refuse: an invalid argument, in their words."""
+    status = OrtStatus.ORT_INVALID_ARGUMENT
     return OrtError(
-        str(error),
-        status=OrtStatus.ORT_INVALID_ARGUMENT,
+        f"{error}      [{status.name} {status.value}]",
+        status=status,
         operator=error.operator,
         argument=error.argument,
         hint=error.hint,

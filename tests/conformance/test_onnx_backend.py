@@ -197,6 +197,12 @@ def test_run_node_takes_arrays_in_order_by_name_or_one():
             AclnnBackend.run_node(node, given)
 
 
+@pytest.mark.parametrize("node", [None, "Softmax", softmax_model()])
+def test_what_is_no_node(node):
+    with pytest.raises(OnnxError, match="run_node: argument 'node' is no node"):
+        AclnnBackend.run_node(node, [X])
+
+
 @pytest.mark.parametrize("model", [None, b"", softmax_model().SerializeToString(), "a path"])
 def test_what_is_no_model(model):
     assert not AclnnBackend.is_compatible(model)

@@ -142,6 +142,8 @@ def test_a_host_scalar_where_none_was_asked_for(bench, everything):
     desc = dnnl.memory_desc.host_scalar(dnnl.data_type.f32)
     everything.args[4096 | SRC] = dnnl.memory.host_scalar(desc, 1.0)
     refuses(bench, everything.primitive, everything.args, r"args\[4097\]")
+    with pytest.raises(dnnl.OneDnnError, match=r"got: .*host_scalar.*\n.*expected: .*strides"):
+        everything.primitive.execute(bench.stream, everything.args)
 
 
 @pytest.mark.parametrize("index", [0, 2, 18, 64, 80, 129, 145, 4097, 4113, 510, 511, 507, 509,
@@ -412,6 +414,8 @@ def test_scratchpads_that_do_not_fit(bench):
     for given in (bench.memory(md((need - 1,), "u8")), bench.memory(md((need,), "s8")), none, None):
         refuses(bench, primitive, args | {SCRATCHPAD: given}, r"args\[80\]")
     refuses(bench, primitive, args, r"args\[80\]")
+    with pytest.raises(dnnl.OneDnnError, match="has no data"):
+        primitive.execute(bench.stream, args | {SCRATCHPAD: none})
     odd = dnnl.memory(user.scratchpad_desc(), bench.engine, int(over) + 4)
     refuses(bench, primitive, args | {SCRATCHPAD: odd}, r"args\[80\]")
     closed = bench.engine.device.malloc(need)

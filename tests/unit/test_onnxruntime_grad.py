@@ -435,7 +435,7 @@ def test_phase_two_refuses_with_a_status_of_this_dialect(device, stream):
     ort.SoftmaxGrad_13(device.malloc(size), size, executor, stream)
     stream.synchronize()
     check("SoftmaxGrad_13", tensors[2].numpy(), g, y, 0)
-    with pytest.raises(OrtError, match="consumed"):
+    with pytest.raises(OrtError, match=r"consumed[^$]*\[ORT_INVALID_ARGUMENT 2\]"):
         ort.SoftmaxGrad_13(device.malloc(size), size, executor, stream)
 
 

@@ -193,7 +193,8 @@ class memory_desc:
         if not self.dims:
             return "<memory_desc zero>"
         dims = "x".join("?" if n == DNNL_RUNTIME_DIM_VAL else str(n) for n in self.dims)
-        layout = f"strides {self.strides}" if self.strides else self.format_kind.name
+        strided = self.strides and self.format_kind is not format_kind.host_scalar
+        layout = f"strides {self.strides}" if strided else self.format_kind.name
         return f"<memory_desc {self.data_type.name} {dims} {layout}>"
 
 

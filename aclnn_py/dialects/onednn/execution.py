@@ -125,9 +125,11 @@ def _check_engine(function: str, label: str, one: memory, pd: softmax_primitive_
 
 def _scratchpad(function: str, wanted: memory_desc, args: Mapping[int, object]) -> tuple[int, int]:
     label, one = f"args[{DNNL_ARG_SCRATCHPAD}] (scratchpad)", args.get(DNNL_ARG_SCRATCHPAD)
-    if not isinstance(one, memory) or one.desc != wanted or one.tensor is None:
+    if not isinstance(one, memory) or one.desc != wanted:
         got = repr(one) if isinstance(one, memory) else describe(one)
         _invalid(function, label, "is missing or has another descriptor", got, repr(wanted))
+    if one.tensor is None:
+        _invalid(function, label, "has no data", repr(one), "memory with a data handle")
     _check_open(function, label, one)
     low, high = _range(one)
     if low % _ALIGNMENT:

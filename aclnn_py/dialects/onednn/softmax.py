@@ -11,6 +11,7 @@ from aclnn_py.dialects.onednn.enums import (
     DNNL_ARG_DIFF_SRC,
     DNNL_ARG_DST,
     DNNL_ARG_SRC,
+    engine_kind,
     format_kind,
     prop_kind,
 )
@@ -211,5 +212,6 @@ def _no_types(function: str, engine: engine_description, got: str, *, backward: 
         f"makes a combination of types that no {engine.kind.name} implementation takes",
         got,
         taken_types(engine, backward=backward),
-        "f32, bf16 and f16 are taken everywhere; engine(allow_f64=True) adds f64",
+        "f32 for every tensor is taken everywhere"
+        + ("; engine(allow_f64=True) adds f64" if engine.kind is engine_kind.cpu else ""),
     )
