@@ -27,8 +27,8 @@ def _include_flags(root: Path) -> list[str]:
     return [f"-I{root}/include", f"-I{root}/include/aclnnop"]
 
 
-def _library_flags(root: Path, names: tuple[str, ...] = _LINKED) -> list[str]:
-    return [f"-L{root}/lib64", *[f"-l{name}" for name in names], f"-Wl,-rpath,{root}/lib64"]
+def _library_flags(root: Path) -> list[str]:
+    return [f"-L{root}/lib64", *[f"-l{name}" for name in _LINKED], f"-Wl,-rpath,{root}/lib64"]
 
 
 def _stop(text: str) -> NoReturn:

@@ -14,12 +14,10 @@ __all__ = ["copy", "copy_async", "fill", "fill_async"]
 _COPY_KINDS = range(aclrtMemcpyKind.ACL_MEMCPY_INNER_DEVICE_TO_DEVICE)
 
 
-def copy(
-    dst: object, dst_max: object, src: object, count: object, kind: object, *, context: int = 0
-) -> None:
-    """Copy now; see ``aclrtMemcpy``. `context` 0 is the thread's current one."""
+def copy(dst: object, dst_max: object, src: object, count: object, kind: object) -> None:
+    """Copy now, under the thread's current context; see ``aclrtMemcpy``."""
     to, from_, sizes, _held = _copy_arguments("aclrtMemcpy", dst, dst_max, src, count, kind)
-    status = lib.aclpy_memcpy(context, to, sizes[0], from_, sizes[1], sizes[2])
+    status = lib.aclpy_memcpy(0, to, sizes[0], from_, sizes[1], sizes[2])
     if status:
         raise_last(status)
 
@@ -31,23 +29,19 @@ def copy_async(
     count: object,
     kind: object,
     stream: int,
-    *,
-    context: int = 0,
 ) -> None:
     """Copy in the order of the stream with this handle; see ``aclrtMemcpyAsync``."""
     to, from_, sizes, _held = _copy_arguments("aclrtMemcpyAsync", dst, dst_max, src, count, kind)
-    status = lib.aclpy_memcpy_async(context, to, sizes[0], from_, sizes[1], sizes[2], stream)
+    status = lib.aclpy_memcpy_async(0, to, sizes[0], from_, sizes[1], sizes[2], stream)
     # A host array need not outlive this call: pageable memory has been copied when it returns.
     if status:
         raise_last(status)
 
 
-def fill(
-    pointer: object, max_count: object, value: object, count: object, *, context: int = 0
-) -> None:
+def fill(pointer: object, max_count: object, value: object, count: object) -> None:
     """Set bytes now; see ``aclrtMemset``."""
     to, sizes, _held = _fill_arguments("aclrtMemset", pointer, max_count, value, count)
-    status = lib.aclpy_memset(context, to, *sizes)
+    status = lib.aclpy_memset(0, to, *sizes)
     if status:
         raise_last(status)
 
@@ -58,12 +52,10 @@ def fill_async(
     value: object,
     count: object,
     stream: int,
-    *,
-    context: int = 0,
 ) -> None:
     """Set bytes in the order of the stream with this handle; see ``aclrtMemsetAsync``."""
     to, sizes, _held = _fill_arguments("aclrtMemsetAsync", pointer, max_count, value, count)
-    status = lib.aclpy_memset_async(context, to, *sizes, stream)
+    status = lib.aclpy_memset_async(0, to, *sizes, stream)
     if status:
         raise_last(status)
 

@@ -42,7 +42,6 @@ def rectangle(
     kind: object,
     *,
     stream: int | None = None,
-    context: int = 0,
 ) -> None:
     """Copy `height` rows of `width` bytes, now or in the order of the stream with this handle."""
     pitches = as_size(function, "dpitch", dpitch), as_size(function, "spitch", spitch)
@@ -55,7 +54,7 @@ def rectangle(
     if to and from_ and extent[0] <= min(pitches):
         check_room(function, "dst", to_nbytes, (extent[1] - 1) * pitches[0] + extent[0])
         check_room(function, "src", from_nbytes, (extent[1] - 1) * pitches[1] + extent[0])
-    arguments = (context, to, pitches[0], from_, pitches[1], *extent, number)
+    arguments = (0, to, pitches[0], from_, pitches[1], *extent, number)
     if stream is None:
         status = lib.aclpy_memcpy_2d(*arguments)
     else:
@@ -73,13 +72,12 @@ def fill_d32(
     count: object,
     *,
     stream: int | None = None,
-    context: int = 0,
 ) -> None:
     """Set 32-bit values, now or in the order of the stream with this handle."""
     room, number = as_size(function, "memSize", size), as_size(function, "N", count)
     pattern = as_uint32(function, "value", value)
     address, _, _held = memory_address(function, "ptr", pointer if number else None, writable=True)
-    arguments = (context, address, room, pattern, number)
+    arguments = (0, address, room, pattern, number)
     if stream is None:
         status = lib.aclpy_memset_d32(*arguments)
     else:
@@ -98,7 +96,6 @@ def batch(
     indexes: object,
     *,
     stream: int | None = None,
-    context: int = 0,
 ) -> None:
     """Many copies in one direction, in no order among themselves."""
     columns = [
@@ -145,7 +142,7 @@ def batch(
             fix="say for each attribute with which copy it begins",
         )
     blamed = ffi.new("size_t *")
-    arguments = (context, copies, number, places, firsts, len(places), blamed)
+    arguments = (0, copies, number, places, firsts, len(places), blamed)
     if stream is None:
         status = lib.aclpy_memcpy_batch(*arguments)
     else:

@@ -85,7 +85,7 @@ def _on_list(raw: Any) -> None:
     _call(_list, raw)
 
 
-def _check(function: str, callback: object, null_status: int) -> None:
+def _check(function: str, callback: object) -> None:
     if callable(callback):
         return
     fail(
@@ -95,14 +95,14 @@ def _check(function: str, callback: object, null_status: int) -> None:
         got=describe(callback),
         expected="a function of one argument",
         fix="pass the function itself, not its result",
-        status=null_status if callback is None else INVALID_PARAM,
+        status=PARAM_INVALID if callback is None else INVALID_PARAM,
     )
 
 
 def set_callback(callback: Callable[[ExceptionInfo], object] | None) -> None:
     """Fill or empty the one slot of the older call."""
     if callback is not None:
-        _check("aclrtSetExceptionInfoCallback", callback, PARAM_INVALID)
+        _check("aclrtSetExceptionInfoCallback", callback)
     with _lock:
         _slot[:] = [] if callback is None else [callback]
     status = lib.aclpy_exception_set(ffi.NULL if callback is None else lib.aclpy_py_exception_slot)
@@ -112,7 +112,7 @@ def set_callback(callback: Callable[[ExceptionInfo], object] | None) -> None:
 
 def register(callback: Callable[[ExceptionInfo], object]) -> None:
     """Add a callback, once."""
-    _check("aclrtExceptionInfoCallbackRegister", callback, PARAM_INVALID)
+    _check("aclrtExceptionInfoCallbackRegister", callback)
     with _lock:
         if callback not in _list:
             _list.append(callback)
@@ -123,7 +123,7 @@ def register(callback: Callable[[ExceptionInfo], object]) -> None:
 
 def unregister(callback: Callable[[ExceptionInfo], object]) -> None:
     """Take a callback out; an unknown one is no mistake."""
-    _check("aclrtExceptionInfoCallbackUnregister", callback, PARAM_INVALID)
+    _check("aclrtExceptionInfoCallbackUnregister", callback)
     with _lock:
         if callback in _list:
             _list.remove(callback)

@@ -201,16 +201,16 @@ def parameter(option: object) -> int:
     return _answer("int64_t *", lambda out: lib.aclpy_sysparam_get(number, out))
 
 
-def set_context_parameter(option: object, value: object, *, context: int = 0) -> None:
-    """Set a system parameter of a context."""
+def set_context_parameter(option: object, value: object) -> None:
+    """Set a system parameter of the current context."""
     function = "aclrtCtxSetSysParamOpt"
     number = as_int32(function, "opt", option)
-    status = lib.aclpy_context_sysparam_set(context, number, _value(function, value))
+    status = lib.aclpy_context_sysparam_set(0, number, _value(function, value))
     if status:
         raise_last(status)
 
 
-def context_parameter(option: object, *, context: int = 0) -> int:
-    """A system parameter of a context."""
+def context_parameter(option: object) -> int:
+    """A system parameter of the current context."""
     number = as_int32("aclrtCtxGetSysParamOpt", "opt", option)
-    return _answer("int64_t *", lambda out: lib.aclpy_context_sysparam_get(context, number, out))
+    return _answer("int64_t *", lambda out: lib.aclpy_context_sysparam_get(0, number, out))

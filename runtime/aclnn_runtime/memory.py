@@ -249,7 +249,6 @@ def malloc_form(
     cfg: object = None,
     *,
     argument: str = "policy",
-    context: int = 0,
 ) -> Buffer:
     """Memory by one of the rarer calls; `cfg` maps attribute types to values."""
     nbytes = as_size(function, "size", size)
@@ -257,9 +256,7 @@ def malloc_form(
     attributes = _attributes(function, cfg)
     form, is_host = _FORMS[function]
     address = ffi.new("uintptr_t *")
-    status = lib.aclpy_malloc_form(
-        context, form, nbytes, number, attributes, len(attributes), address
-    )
+    status = lib.aclpy_malloc_form(0, form, nbytes, number, attributes, len(attributes), address)
     if status:
         raise_last(status)
     return Buffer._adopt(int(address[0]), nbytes, is_host=is_host)
@@ -285,8 +282,8 @@ def _attributes(function: str, cfg: object) -> Sequence[object]:
     return rows
 
 
-def free_synchronized(pointer: object, *, is_host: bool, context: int = 0) -> None:
-    """Wait for the context's streams, then free; where waiting fails nothing is freed."""
+def free_synchronized(pointer: object, *, is_host: bool) -> None:
+    """Wait for the current context's streams, then free; where waiting fails nothing is freed."""
     function, argument = (
         ("aclrtFreeHostWithDevSync", "hostPtr") if is_host else ("aclrtFreeWithDevSync", "devPtr")
     )
@@ -297,7 +294,7 @@ def free_synchronized(pointer: object, *, is_host: bool, context: int = 0) -> No
         address = pointer._address
     else:
         address = 0 if pointer is None else as_size(function, argument, pointer)
-    status = lib.aclpy_free_synchronized(context, address, is_host)
+    status = lib.aclpy_free_synchronized(0, address, is_host)
     if status:
         raise_last(status)
     if isinstance(pointer, Buffer):

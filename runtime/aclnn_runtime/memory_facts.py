@@ -106,13 +106,13 @@ def maintain(pointer: object, size: object, *, invalidate: bool) -> None:
 # ---- registered host memory ----
 
 
-def register(pointer: object, size: object, kind: object, *, context: int = 0) -> int:
+def register(pointer: object, size: object, kind: object) -> int:
     """Register host memory; its address for the device."""
     function = "aclrtHostRegister"
     address, _, held = memory_address(function, "ptr", pointer, writable=False)
     device = ffi.new("uintptr_t *")
     status = lib.aclpy_host_register(
-        context, address, as_size(function, "size", size), as_int32(function, "type", kind), device
+        0, address, as_size(function, "size", size), as_int32(function, "type", kind), device
     )
     if status:
         raise_last(status)
@@ -120,12 +120,12 @@ def register(pointer: object, size: object, kind: object, *, context: int = 0) -
     return int(device[0])
 
 
-def register_flags(pointer: object, size: object, flags: object, *, context: int = 0) -> None:
+def register_flags(pointer: object, size: object, flags: object) -> None:
     """Register host memory with flags."""
     function = "aclrtHostRegisterV2"
     address, _, held = memory_address(function, "ptr", pointer, writable=False)
     status = lib.aclpy_host_register_flags(
-        context, address, as_size(function, "size", size), as_uint32(function, "flag", flags)
+        0, address, as_size(function, "size", size), as_uint32(function, "flag", flags)
     )
     if status:
         raise_last(status)

@@ -31,10 +31,10 @@ def enable(peer: object, flags: object, *, context: int = 0) -> None:
         raise_last(status)
 
 
-def disable(peer: object, *, context: int = 0) -> None:
+def disable(peer: object) -> None:
     """Undo `enable`."""
     number = as_int32("aclrtDeviceDisablePeerAccess", "peerDeviceId", peer)
-    status = lib.aclpy_disable_peer_access(context, number)
+    status = lib.aclpy_disable_peer_access(0, number)
     if status:
         raise_last(status)
 

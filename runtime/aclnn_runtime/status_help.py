@@ -14,6 +14,7 @@ __all__ = ["HELP", "Status", "find_status", "near_statuses"]
 HELP: Final[dict[int, tuple[str, str]]] = {
     status: (cause, fix) for statuses, cause, fix in CALLS + FAULTS for status in statuses
 }
+_NEAR: Final = 3  # how many are shown for a number that is in no table
 
 
 class Status(NamedTuple):
@@ -57,7 +58,7 @@ def find_status(spelling: int | str) -> Status | None:
     return _BY_NAME.get(name) or _BY_NAME.get(dict(ALIASES).get(name, ""))
 
 
-def near_statuses(value: int, count: int = 3) -> list[Status]:
-    """The statuses whose numbers come closest."""
+def near_statuses(value: int) -> list[Status]:
+    """The few statuses whose numbers come closest."""
     known = sorted(_BY_VALUE, key=lambda other: (abs(other - value), other))
-    return [_BY_VALUE[other] for other in sorted(known[:count])]
+    return [_BY_VALUE[other] for other in sorted(known[:_NEAR])]

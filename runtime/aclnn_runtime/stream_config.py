@@ -131,9 +131,9 @@ def stop(stream: object) -> None:
     check(lib.aclpy_stream_stop(0, handle_of("aclrtStreamStop", "stream", stream, Stream)))
 
 
-def refuse_model_only(function: str, stream: object, argument: str = "stream") -> None:
+def refuse_model_only(function: str, stream: object) -> None:
     """Refuse a call that only streams of a model know."""
-    handle = handle_of(function, argument, stream, Stream)
+    handle = handle_of(function, "stream", stream, Stream)
     check(lib.aclpy_stream_model_only(0, handle, function.encode()))
 
 
