@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from aclnn_native import calls, lib
 from aclnn_runtime.arguments import as_int32, as_uint32
 from aclnn_runtime.event import Event
@@ -103,7 +105,7 @@ def available() -> int:
     return number("uint32_t", lib.aclpy_event_available, 0)
 
 
-def refuse_ipc(event: object) -> bytes:
+def refuse_ipc(event: object) -> NoReturn:
     """``aclrtIpcGetEventHandle``."""
     function = "aclrtIpcGetEventHandle"
     check(lib.aclpy_event_ipc(handle_of(function, "event", event, Event), function.encode()))

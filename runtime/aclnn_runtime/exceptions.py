@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, as_uint32, describe
@@ -193,6 +193,6 @@ def log(level: object, function: str, file: str, line: object, text: str) -> Non
         raise_last(status)
 
 
-def unsupported(function: str) -> None:
+def unsupported(function: str) -> NoReturn:
     """Refuse a call that needs an NPU's hardware."""
     raise_last(lib.aclpy_unsupported(function.encode()))

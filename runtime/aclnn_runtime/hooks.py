@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, describe
@@ -87,7 +87,7 @@ def register_finalize(kind: object, callback: Callable[[], object]) -> None:
         _at_finalize[number] = callback
 
 
-def _refuse_unknown(function: str, number: int, callback: object) -> None:
+def _refuse_unknown(function: str, number: int, callback: object) -> NoReturn:
     fail(
         function,
         "cbFunc",
