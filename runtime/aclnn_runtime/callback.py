@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from aclnn_native import calls, lib
-from aclnn_runtime.arguments import as_function, as_int, as_int32
+from aclnn_runtime.arguments import as_function, as_int32, as_size
 from aclnn_runtime.host_function import hold
 from aclnn_runtime.outputs import check
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["launch_callback", "process_report", "subscribe", "thread_id", "unsubscribe"]
 
-_UINT64_MAX: Final = 2**64 - 1
 _LAUNCH: Final = "aclrtLaunchCallback"
 
 
@@ -26,13 +25,13 @@ def thread_id() -> int:
 
 def subscribe(context: int, thread: object, stream: int) -> None:
     """``aclrtSubscribeReport`` by handles."""
-    number = as_int("aclrtSubscribeReport", "threadId", thread, low=0, high=_UINT64_MAX)
+    number = as_size("aclrtSubscribeReport", "threadId", thread)
     check(lib.aclpy_subscribe_report(context, number, stream))
 
 
 def unsubscribe(context: int, thread: object, stream: int) -> None:
     """``aclrtUnSubscribeReport`` by handles."""
-    number = as_int("aclrtUnSubscribeReport", "threadId", thread, low=0, high=_UINT64_MAX)
+    number = as_size("aclrtUnSubscribeReport", "threadId", thread)
     check(lib.aclpy_unsubscribe_report(context, number, stream))
 
 

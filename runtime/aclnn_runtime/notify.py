@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from aclnn_native import ffi, lib
-from aclnn_runtime.arguments import as_int, as_list, as_uint32
+from aclnn_runtime.arguments import as_list, as_size, as_uint32
 from aclnn_runtime.noun import HandleNoun, handle_of
 from aclnn_runtime.outputs import check, number
 from aclnn_runtime.stream import Stream
@@ -18,8 +18,6 @@ __all__ = [
     "destroy_notify",
     "reset_notifies",
 ]
-
-_UINT64_MAX = 2**64 - 1
 
 
 class Notify(HandleNoun):
@@ -106,13 +104,13 @@ class CountingNotify(HandleNoun):
 
 def create_notify(flag: object) -> Notify:
     """``aclrtCreateNotify``."""
-    bits = as_int("aclrtCreateNotify", "flag", flag, low=0, high=_UINT64_MAX)
+    bits = as_size("aclrtCreateNotify", "flag", flag)
     return Notify._adopt(number("aclpy_handle", lib.aclpy_notify_create, 0, bits))
 
 
 def create_counting_notify(flag: object) -> CountingNotify:
     """``aclrtCntNotifyCreate``."""
-    bits = as_int("aclrtCntNotifyCreate", "flags", flag, low=0, high=_UINT64_MAX)
+    bits = as_size("aclrtCntNotifyCreate", "flags", flag)
     return CountingNotify._adopt(number("aclpy_handle", lib.aclpy_count_create, 0, bits))
 
 

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
+from typing import NoReturn
 
 from aclnn_native import lib
-from aclnn_runtime.arguments import as_int, as_uint32
+from aclnn_runtime.arguments import as_size, as_uint32
 from aclnn_runtime.host_memory import memory_address
 from aclnn_runtime.notify import CountingNotify, Notify
 from aclnn_runtime.noun import handle_of
@@ -25,8 +25,6 @@ __all__ = [
     "value_write",
     "wait",
 ]
-
-_UINT64_MAX: Final = 2**64 - 1
 
 
 def _notify(function: str, notify: object) -> int:
@@ -98,7 +96,7 @@ def count_reset(notify: object, stream: object) -> None:
 def value_write(address: object, value: object, flag: object, stream: object) -> None:
     """``aclrtValueWrite``."""
     function = "aclrtValueWrite"
-    word = as_int(function, "value", value, low=0, high=_UINT64_MAX)
+    word = as_size(function, "value", value)
     bits = as_uint32(function, "flag", flag)
     place = memory_address(function, "devAddr", address, writable=False)[0]
     check(lib.aclpy_value_write(0, place, word, bits, _stream(function, stream)))
@@ -107,7 +105,7 @@ def value_write(address: object, value: object, flag: object, stream: object) ->
 def value_wait(address: object, value: object, flag: object, stream: object) -> None:
     """``aclrtValueWait``."""
     function = "aclrtValueWait"
-    word = as_int(function, "value", value, low=0, high=_UINT64_MAX)
+    word = as_size(function, "value", value)
     bits = as_uint32(function, "flag", flag)
     place = memory_address(function, "devAddr", address, writable=False)[0]
     check(lib.aclpy_value_wait(0, place, word, bits, _stream(function, stream)))

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from aclnn_native import calls, ffi, lib
-from aclnn_runtime.arguments import as_int, as_int32, describe
+from aclnn_runtime.arguments import as_int32, as_size, describe
 from aclnn_runtime.errors import fail
 from aclnn_runtime.noun import HandleNoun, handle_of
 from aclnn_runtime.outputs import check, number
@@ -31,8 +31,6 @@ __all__ = [
     "synchronize_device_with_timeout",
     "synchronize_with_timeout",
 ]
-
-_UINT64_MAX: Final = 2**64 - 1
 
 
 class StreamConfig(HandleNoun):
@@ -65,7 +63,7 @@ def set_option(config: object, option: object, value: object) -> None:
     """``aclrtSetStreamConfigOpt``."""
     function = "aclrtSetStreamConfigOpt"
     handle = handle_of(function, "handle", config, StreamConfig)
-    word = as_int(function, "value", value, low=0, high=_UINT64_MAX)
+    word = as_size(function, "value", value)
     check(lib.aclpy_stream_config_set(handle, as_int32(function, "attr", option), word))
 
 
@@ -108,7 +106,7 @@ def set_attribute(function: str, stream: object, attribute: object, value: objec
     """Set a numbered attribute of a stream, for the C name `function`."""
     handle = handle_of(function, "stream", stream, Stream)
     kind = as_int32(function, "stmAttrType", attribute)
-    word = as_int(function, "value", value, low=0, high=_UINT64_MAX)
+    word = as_size(function, "value", value)
     check(lib.aclpy_stream_set_attribute(0, handle, kind, word, function.encode()))
 
 
