@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from aclnn_native import calls, ffi, lib
+from aclnn_native import calls, lib
 from aclnn_runtime.arguments import as_int32, as_size
-from aclnn_runtime.errors import raise_last
 from aclnn_runtime.noun import HandleNoun, handle_of
+from aclnn_runtime.outputs import check, number
 
 __all__ = ["Context", "create_context", "current_context", "set_current_context"]
 
@@ -39,11 +39,7 @@ class Context(HandleNoun):
     @property
     def device(self) -> int:
         """Index of the context's device."""
-        device = ffi.new("int32_t *")
-        status = lib.aclpy_context_device(self._handle, device)
-        if status:
-            raise_last(status)
-        return int(device[0])
+        return number("int32_t", lib.aclpy_context_device, self._handle)
 
     def synchronize(self) -> None:
         """Wait until all streams of the context have run what is queued.
@@ -57,9 +53,7 @@ class Context(HandleNoun):
         -----
         Blocks the calling thread, without the GIL.
         """
-        status = calls.wait(calls.DEVICE, self._handle)
-        if status:
-            raise_last(status)
+        check(calls.wait(calls.DEVICE, self._handle))
 
     def close(self) -> None:
         """Destroy the context with its streams; a second call does nothing.
@@ -74,46 +68,30 @@ class Context(HandleNoun):
         Blocks until its streams have run what is queued.
         """
         if self._open:
-            status = lib.aclpy_context_destroy(self._handle)
-            if status:
-                raise_last(status)
+            check(lib.aclpy_context_destroy(self._handle))
             self._open = False
 
 
 def create_context(device: object) -> Context:
     """A new context, current for the calling thread from now on."""
-    number = as_int32("aclrtCreateContext", "deviceId", device)
-    handle = ffi.new("aclpy_handle *")
-    status = lib.aclpy_context_create(number, handle)
-    if status:
-        raise_last(status)
-    return Context.from_handle(int(handle[0]))
+    index = as_int32("aclrtCreateContext", "deviceId", device)
+    return Context.from_handle(number("aclpy_handle", lib.aclpy_context_create, index))
 
 
 def destroy_context(context: object) -> None:
     """``aclrtDestroyContext``."""
-    status = lib.aclpy_context_destroy(
-        handle_of("aclrtDestroyContext", "context", context, Context)
-    )
-    if status:
-        raise_last(status)
+    handle = handle_of("aclrtDestroyContext", "context", context, Context)
+    check(lib.aclpy_context_destroy(handle))
     assert isinstance(context, Context)
     context._open = False
 
 
 def current_context() -> Context:
     """The context that the calling thread works under."""
-    handle = ffi.new("aclpy_handle *")
-    status = lib.aclpy_context_get_current(handle)
-    if status:
-        raise_last(status)
-    return Context.from_handle(int(handle[0]))
+    return Context.from_handle(number("aclpy_handle", lib.aclpy_context_get_current))
 
 
 def set_current_context(context: object) -> None:
     """Let the calling thread work under `context`."""
-    status = lib.aclpy_context_set_current(
-        handle_of("aclrtSetCurrentContext", "context", context, Context)
-    )
-    if status:
-        raise_last(status)
+    handle = handle_of("aclrtSetCurrentContext", "context", context, Context)
+    check(lib.aclpy_context_set_current(handle))

@@ -8,6 +8,7 @@ from aclnn_runtime.arguments import as_int32, as_size
 from aclnn_runtime.enums import aclrtMemcpyKind
 from aclnn_runtime.errors import raise_last
 from aclnn_runtime.host_memory import check_room, memory_address
+from aclnn_runtime.outputs import check
 
 __all__ = ["copy", "copy_async", "fill", "fill_async"]
 
@@ -17,9 +18,7 @@ _COPY_KINDS = range(aclrtMemcpyKind.ACL_MEMCPY_INNER_DEVICE_TO_DEVICE)
 def copy(dst: object, dst_max: object, src: object, count: object, kind: object) -> None:
     """Copy now, under the thread's current context; see ``aclrtMemcpy``."""
     to, from_, sizes, _held = _copy_arguments("aclrtMemcpy", dst, dst_max, src, count, kind)
-    status = lib.aclpy_memcpy(0, to, sizes[0], from_, sizes[1], sizes[2])
-    if status:
-        raise_last(status)
+    check(lib.aclpy_memcpy(0, to, sizes[0], from_, sizes[1], sizes[2]))
 
 
 def copy_async(
@@ -41,9 +40,7 @@ def copy_async(
 def fill(pointer: object, max_count: object, value: object, count: object) -> None:
     """Set bytes now; see ``aclrtMemset``."""
     to, sizes, _held = _fill_arguments("aclrtMemset", pointer, max_count, value, count)
-    status = lib.aclpy_memset(0, to, *sizes)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_memset(0, to, *sizes))
 
 
 def fill_async(
@@ -55,9 +52,7 @@ def fill_async(
 ) -> None:
     """Set bytes in the order of the stream with this handle; see ``aclrtMemsetAsync``."""
     to, sizes, _held = _fill_arguments("aclrtMemsetAsync", pointer, max_count, value, count)
-    status = lib.aclpy_memset_async(0, to, *sizes, stream)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_memset_async(0, to, *sizes, stream))
 
 
 def _copy_arguments(

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, as_size, as_uint32, describe
-from aclnn_runtime.errors import fail, raise_last
+from aclnn_runtime.errors import fail
 from aclnn_runtime.host_memory import check_room, memory_address
+from aclnn_runtime.outputs import check
 
 __all__ = ["BatchAttribute", "batch", "fill_d32", "rectangle"]
 
@@ -60,8 +61,7 @@ def rectangle(
     else:
         status = lib.aclpy_memcpy_2d_async(*arguments, stream)
     del to_held, from_held  # until here: pageable memory has been copied when the call returns
-    if status:
-        raise_last(status)
+    check(status)
 
 
 def fill_d32(
@@ -79,11 +79,9 @@ def fill_d32(
     address, _, _held = memory_address(function, "ptr", pointer if number else None, writable=True)
     arguments = (0, address, room, pattern, number)
     if stream is None:
-        status = lib.aclpy_memset_d32(*arguments)
+        check(lib.aclpy_memset_d32(*arguments))
     else:
-        status = lib.aclpy_memset_d32_async(*arguments, stream)
-    if status:
-        raise_last(status)
+        check(lib.aclpy_memset_d32_async(*arguments, stream))
 
 
 def batch(
@@ -148,8 +146,7 @@ def batch(
     else:
         status = lib.aclpy_memcpy_batch_async(*arguments, stream)
     held.clear()
-    if status:
-        raise_last(status)
+    check(status)
 
 
 def _sequence(function: str, argument: str, value: object) -> Sequence[object]:

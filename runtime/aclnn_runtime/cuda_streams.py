@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import describe
 from aclnn_runtime.cuda_queues import attach, queue_of
-from aclnn_runtime.errors import fail, raise_last
+from aclnn_runtime.errors import fail
+from aclnn_runtime.outputs import check
 
 if TYPE_CHECKING:
     from aclnn_runtime.device import Device
@@ -47,9 +48,7 @@ def adopt(external: object, device: Device) -> Stream:
 
 def _expose(stream: Stream) -> tuple[int, int]:
     device, number = ffi.new("int32_t *"), ffi.new("uint64_t *")
-    status = lib.aclpy_stream_expose(stream.handle, device, number)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_stream_expose(stream.handle, device, number))
     return int(device[0]), int(number[0])
 
 

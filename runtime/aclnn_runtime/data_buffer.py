@@ -11,6 +11,7 @@ from aclnn_runtime.arguments import as_int, as_size, describe
 from aclnn_runtime.errors import fail, raise_last
 from aclnn_runtime.memory import Buffer
 from aclnn_runtime.noun import HandleNoun, handle_of
+from aclnn_runtime.outputs import check, number
 
 __all__ = [
     "DataBuffer",
@@ -50,24 +51,18 @@ def _address(function: str, value: object) -> int:
 def create(data: object, size: object) -> DataBuffer:
     """A data buffer."""
     function = "aclCreateDataBuffer"
-    handle = ffi.new("aclpy_handle *")
-    status = lib.aclpy_data_buffer_create(
-        _address(function, data), as_size(function, "size", size), handle
-    )
-    if status:
-        raise_last(status)
+    place = _address(function, data), as_size(function, "size", size)
+    handle = number("aclpy_handle", lib.aclpy_data_buffer_create, *place)
     buffer = DataBuffer.__new__(DataBuffer)
     buffer._open = True
-    buffer._handle = int(handle[0])
+    buffer._handle = handle
     return buffer
 
 
 def destroy(buffer: object) -> None:
     """Destroy the record; the memory stays what it is."""
     handle = handle_of("aclDestroyDataBuffer", "dataBuffer", buffer, DataBuffer)
-    status = lib.aclpy_data_buffer_destroy(handle)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_data_buffer_destroy(handle))
     assert isinstance(buffer, DataBuffer)
     buffer._open = False
 
@@ -76,11 +71,8 @@ def update(buffer: object, data: object, size: object) -> None:
     """Another address and size."""
     function = "aclUpdateDataBuffer"
     handle = handle_of(function, "dataBuffer", buffer, DataBuffer)
-    status = lib.aclpy_data_buffer_update(
-        handle, _address(function, data), as_size(function, "size", size)
-    )
-    if status:
-        raise_last(status)
+    place = _address(function, data), as_size(function, "size", size)
+    check(lib.aclpy_data_buffer_update(handle, *place))
 
 
 def content(function: str, buffer: object) -> tuple[int, int]:

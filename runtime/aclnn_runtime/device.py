@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from aclnn_native import calls, ffi, lib
+from aclnn_native import calls, lib
 from aclnn_runtime.arguments import as_int32, describe
 from aclnn_runtime.enums import ACL_MEM_MALLOC_HUGE_FIRST, aclrtMemMallocPolicy
 from aclnn_runtime.enums_device import ACL_HBM_MEM
@@ -14,6 +14,7 @@ from aclnn_runtime.event import Event, create_ex_with_flag, create_plain
 from aclnn_runtime.memory import Buffer, malloc
 from aclnn_runtime.memory_facts import memory_info
 from aclnn_runtime.noun import Noun
+from aclnn_runtime.outputs import check, number
 from aclnn_runtime.peer import enable as _enable_peer
 from aclnn_runtime.stream import Stream, create_stream
 
@@ -66,14 +67,11 @@ class Device(Noun):
 
     def __init__(self, index: int | str = 0) -> None:
         self._open = False
-        number, found = _parse(index)
-        handle = ffi.new("aclpy_handle *")
-        status = lib.aclpy_primary_retain(number, handle)
-        if status:
-            raise_last(status)
-        self.kind = "cuda" if lib.aclpy_device_is_foreign(number) else "cpu"
-        self._index, self._number = found, number
-        self._ctx = int(handle[0])
+        native, found = _parse(index)
+        context = number("aclpy_handle", lib.aclpy_primary_retain, native)
+        self.kind = "cuda" if lib.aclpy_device_is_foreign(native) else "cpu"
+        self._index, self._number = found, native
+        self._ctx = context
         self._open = True
 
     @property
@@ -181,9 +179,7 @@ class Device(Noun):
         Blocks the calling thread, without the GIL. Streams of explicitly created contexts are
         not waited for.
         """
-        status = calls.wait(calls.DEVICE, self._context("Device.synchronize"))
-        if status:
-            raise_last(status)
+        check(calls.wait(calls.DEVICE, self._context("Device.synchronize")))
 
     def memory_info(self) -> tuple[int, int]:
         """Free and total memory of the device.
@@ -215,8 +211,8 @@ class Device(Noun):
             100000 for the device itself; 107001 if there is no such device; 107017 if this one is
             closed.
         """
-        number = peer._number if isinstance(peer, Device) else peer
-        _enable_peer(number, 0, context=self._context("Device.enable_peer_access"))
+        other = peer._number if isinstance(peer, Device) else peer
+        _enable_peer(other, 0, context=self._context("Device.enable_peer_access"))
 
     def close(self) -> None:
         """Let go of the primary context; a second call does nothing.
@@ -261,8 +257,8 @@ class Device(Noun):
 def _parse(index: object) -> tuple[int, int]:
     """The native number, and the one among devices of the kind."""
     if not isinstance(index, str):
-        number = as_int32("Device", "index", index)
-        return number, number
+        given = as_int32("Device", "index", index)
+        return given, given
     match = _SPELLING.fullmatch(index)
     if match is None:
         fail(
@@ -273,7 +269,7 @@ def _parse(index: object) -> tuple[int, int]:
             expected='a number, "cpu:<number>" or "cuda:<number>"',
             fix='write Device(0) or Device("cpu:0")',
         )
-    kind, number = match[1], int(match[2])
+    kind, named = match[1], int(match[2])
     if kind == "cpu":
         if lib.aclpy_device_is_foreign(0):
             fail(
@@ -284,56 +280,36 @@ def _parse(index: object) -> tuple[int, int]:
                 expected='"cuda:<number>", as ACLNN_PY_BACKEND=cuda says',
                 fix="unset ACLNN_PY_BACKEND to have both kinds",
             )
-        return number, number
-    native = ffi.new("int32_t *")
-    status = lib.aclpy_foreign_device(number, native)
-    if status:
-        raise_last(status)
-    return int(native[0]), number
+        return named, named
+    return number("int32_t", lib.aclpy_foreign_device, named), named
 
 
 def set_device(device: object) -> None:
     """``aclrtSetDevice``."""
-    status = lib.aclpy_set_device(as_int32("aclrtSetDevice", "deviceId", device))
-    if status:
-        raise_last(status)
+    check(lib.aclpy_set_device(as_int32("aclrtSetDevice", "deviceId", device)))
 
 
 def reset_device(device: object) -> None:
     """``aclrtResetDevice``."""
-    status = lib.aclpy_reset_device(as_int32("aclrtResetDevice", "deviceId", device))
-    if status:
-        raise_last(status)
+    check(lib.aclpy_reset_device(as_int32("aclrtResetDevice", "deviceId", device)))
 
 
 def reset_device_force(device: object) -> None:
     """``aclrtResetDeviceForce``."""
-    number = as_int32("aclrtResetDeviceForce", "deviceId", device)
-    status = lib.aclpy_reset_device_force(number)
-    if status:
-        raise_last(status)
+    index = as_int32("aclrtResetDeviceForce", "deviceId", device)
+    check(lib.aclpy_reset_device_force(index))
 
 
 def get_device() -> int:
     """Device of the calling thread's current context."""
-    device = ffi.new("int32_t *")
-    status = lib.aclpy_get_device(device)
-    if status:
-        raise_last(status)
-    return int(device[0])
+    return number("int32_t", lib.aclpy_get_device)
 
 
 def device_count() -> int:
     """Number of devices."""
-    number = ffi.new("uint32_t *")
-    status = lib.aclpy_device_count(number)
-    if status:
-        raise_last(status)
-    return int(number[0])
+    return number("uint32_t", lib.aclpy_device_count)
 
 
 def synchronize_current() -> None:
     """Wait for all streams of the calling thread's current context."""
-    status = calls.wait(calls.DEVICE, 0)
-    if status:
-        raise_last(status)
+    check(calls.wait(calls.DEVICE, 0))

@@ -161,9 +161,7 @@ def create_ex_with_flag(
 
 def destroy_event(event: object) -> None:
     """``aclrtDestroyEvent``."""
-    status = lib.aclpy_event_destroy(handle_of("aclrtDestroyEvent", "event", event, Event))
-    if status:
-        raise_last(status)
+    check(lib.aclpy_event_destroy(handle_of("aclrtDestroyEvent", "event", event, Event)))
     assert isinstance(event, Event)
     event._open = False
     event._keepalive = None
@@ -188,9 +186,7 @@ def query_event(event: int) -> int:
 def elapsed_ms(start: int, end: int) -> float:
     """Time between two events by handle [ms]."""
     milliseconds = ffi.new("float *")
-    status = lib.aclpy_event_elapsed_ms(start, end, milliseconds)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_event_elapsed_ms(start, end, milliseconds))
     return float(milliseconds[0])
 
 

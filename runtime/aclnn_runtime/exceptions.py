@@ -10,6 +10,7 @@ from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, as_uint32, describe
 from aclnn_runtime.enums_device import aclrtErrorType
 from aclnn_runtime.errors import INVALID_PARAM, PARAM_INVALID, fail, raise_last
+from aclnn_runtime.outputs import check, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,9 +106,7 @@ def set_callback(callback: Callable[[ExceptionInfo], object] | None) -> None:
         _check("aclrtSetExceptionInfoCallback", callback)
     with _lock:
         _slot[:] = [] if callback is None else [callback]
-    status = lib.aclpy_exception_set(ffi.NULL if callback is None else lib.aclpy_py_exception_slot)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_exception_set(ffi.NULL if callback is None else lib.aclpy_py_exception_slot))
 
 
 def register(callback: Callable[[ExceptionInfo], object]) -> None:
@@ -116,9 +115,7 @@ def register(callback: Callable[[ExceptionInfo], object]) -> None:
     with _lock:
         if callback not in _list:
             _list.append(callback)
-    status = lib.aclpy_exception_register(lib.aclpy_py_exception_list)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_exception_register(lib.aclpy_py_exception_list))
 
 
 def unregister(callback: Callable[[ExceptionInfo], object]) -> None:
@@ -129,9 +126,7 @@ def unregister(callback: Callable[[ExceptionInfo], object]) -> None:
             _list.remove(callback)
         empty = not _list
     if empty:
-        status = lib.aclpy_exception_unregister(lib.aclpy_py_exception_list)
-        if status:
-            raise_last(status)
+        check(lib.aclpy_exception_unregister(lib.aclpy_py_exception_list))
 
 
 def value_of(info: object, field: str) -> int:
@@ -154,20 +149,13 @@ def value_of(info: object, field: str) -> int:
 def last_error(level: object, *, clear: bool) -> int:
     """The thread's latest failure of the runtime layer, 0 for none."""
     function = "aclrtGetLastError" if clear else "aclrtPeekAtLastError"
-    code = ffi.new("int32_t *")
-    status = lib.aclpy_last_error(as_int32(function, "flag", level), clear, code)
-    if status:
-        raise_last(status)
-    return int(code[0])
+    return number("int32_t", lib.aclpy_last_error, as_int32(function, "flag", level), clear)
 
 
 def error_verbose(device: object) -> aclrtErrorType:
     """Sort of the device's last fault."""
-    fault = ffi.new("int32_t *")
-    status = lib.aclpy_error_verbose(as_int32("aclrtGetErrorVerbose", "deviceId", device), fault)
-    if status:
-        raise_last(status)
-    return aclrtErrorType(fault[0])
+    index = as_int32("aclrtGetErrorVerbose", "deviceId", device)
+    return aclrtErrorType(number("int32_t", lib.aclpy_error_verbose, index))
 
 
 def log(level: object, function: str, file: str, line: object, text: str) -> None:
@@ -182,15 +170,15 @@ def log(level: object, function: str, file: str, line: object, text: str) -> Non
                 expected="a str",
                 fix=f"pass {name} as text",
             )
-    status = lib.aclpy_app_log(
-        as_int32("aclAppLog", "logLevel", level),
-        function.encode(),
-        file.encode(),
-        as_uint32("aclAppLog", "line", line),
-        text.encode(),
+    check(
+        lib.aclpy_app_log(
+            as_int32("aclAppLog", "logLevel", level),
+            function.encode(),
+            file.encode(),
+            as_uint32("aclAppLog", "line", line),
+            text.encode(),
+        )
     )
-    if status:
-        raise_last(status)
 
 
 def unsupported(function: str) -> NoReturn:

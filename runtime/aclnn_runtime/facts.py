@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int, as_int32, as_uint32, describe
 from aclnn_runtime.enums_device import aclrtRunMode
-from aclnn_runtime.errors import fail, raise_last
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from aclnn_runtime.errors import fail
+from aclnn_runtime.outputs import check, number
 
 __all__ = [
     "cann_attribute",
@@ -36,26 +33,15 @@ __all__ = [
 ]
 
 
-def _answer(kind: str, call: Callable[[object], int]) -> int:
-    """The number that `call` leaves behind its pointer argument."""
-    value = ffi.new(kind)
-    status = call(value)
-    if status:
-        raise_last(status)
-    return int(value[0])
-
-
 def run_mode() -> aclrtRunMode:
     """Where the program runs: on the host."""
-    return aclrtRunMode(_answer("int32_t *", lib.aclpy_run_mode))
+    return aclrtRunMode(number("int32_t", lib.aclpy_run_mode))
 
 
 def version() -> tuple[int, int, int]:
     """Version of the API."""
     parts = [ffi.new("int32_t *") for _ in range(3)]
-    status = lib.aclpy_version(*parts)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_version(*parts))
     major, minor, patch = (int(part[0]) for part in parts)
     return major, minor, patch
 
@@ -72,32 +58,26 @@ def soc_name() -> str | None:
 def priority_range() -> tuple[int, int]:
     """Least and greatest priority of a stream."""
     least, greatest = ffi.new("int32_t *"), ffi.new("int32_t *")
-    status = lib.aclpy_stream_priority_range(least, greatest)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_stream_priority_range(least, greatest))
     return int(least[0]), int(greatest[0])
 
 
 def set_ts_device(ts: object) -> None:
     """Choose the task scheduler; nothing depends on it here."""
-    status = lib.aclpy_set_ts_device(as_int32("aclrtSetTsDevice", "tsId", ts))
-    if status:
-        raise_last(status)
+    check(lib.aclpy_set_ts_device(as_int32("aclrtSetTsDevice", "tsId", ts)))
 
 
 def device_status(device: object) -> int:
     """0: the device is well."""
-    number = as_int32("aclrtQueryDeviceStatus", "deviceId", device)
-    return _answer("int32_t *", lambda out: lib.aclpy_device_status(number, out))
+    index = as_int32("aclrtQueryDeviceStatus", "deviceId", device)
+    return number("int32_t", lib.aclpy_device_status, index)
 
 
 def utilization(device: object) -> dict[str, int]:
     """Percentages by kind of core; memory is always -1."""
-    number = as_int32("aclrtGetDeviceUtilizationRate", "deviceId", device)
+    index = as_int32("aclrtGetDeviceUtilizationRate", "deviceId", device)
     info = ffi.new("aclpy_utilization *")
-    status = lib.aclpy_device_utilization(number, info)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_device_utilization(index, info))
     return {
         "cubeUtilization": int(info.cube),
         "vectorUtilization": int(info.vector),
@@ -109,42 +89,40 @@ def utilization(device: object) -> dict[str, int]:
 def device_info(device: object, attribute: object) -> int:
     """One attribute of a device."""
     function = "aclrtGetDeviceInfo"
-    number = as_uint32(function, "deviceId", device)
+    index = as_uint32(function, "deviceId", device)
     what = as_int32(function, "attr", attribute)
-    return _answer("int64_t *", lambda out: lib.aclpy_device_info(number, what, out))
+    return number("int64_t", lib.aclpy_device_info, index, what)
 
 
 def device_capability(device: object, capability: object) -> int:
     """Cores or cache of a device."""
     function = "aclGetDeviceCapability"
-    number = as_uint32(function, "deviceId", device)
+    index = as_uint32(function, "deviceId", device)
     what = as_int32(function, "deviceInfo", capability)
-    return _answer("int64_t *", lambda out: lib.aclpy_device_capability(number, what, out))
+    return number("int64_t", lib.aclpy_device_capability, index, what)
 
 
 def cann_attributes() -> list[int]:
     """The attributes that `cann_attribute` knows."""
     rows, count = ffi.new("int32_t **"), ffi.new("size_t *")
-    status = lib.aclpy_cann_attributes(rows, count)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_cann_attributes(rows, count))
     return [int(rows[0][index]) for index in range(count[0])]
 
 
 def cann_attribute(attribute: object) -> int:
     """Whether the installation has a feature."""
-    number = as_int32("aclGetCannAttribute", "cannAttr", attribute)
-    return _answer("int32_t *", lambda out: lib.aclpy_cann_attribute(number, out))
+    feature = as_int32("aclGetCannAttribute", "cannAttr", attribute)
+    return number("int32_t", lib.aclpy_cann_attribute, feature)
 
 
 def primary_state(device: object, flags: object = None) -> bool:
     """Whether some ``aclrtSetDevice`` holds the device's primary context."""
     function = "aclrtGetPrimaryCtxState"
-    number = as_int32(function, "deviceId", device)
+    index = as_int32(function, "deviceId", device)
     reserved = (
         ffi.NULL if flags is None else ffi.cast("void *", as_uint32(function, "flags", flags))
     )
-    return bool(_answer("int32_t *", lambda out: lib.aclpy_primary_state(number, reserved, out)))
+    return bool(number("int32_t", lib.aclpy_primary_state, index, reserved))
 
 
 # ---- versions of installed packages ----
@@ -166,9 +144,7 @@ def _package(function: str, value: object) -> bytes:
 def package_version(package: object) -> str:
     """Version of an installed package, as its file spells it."""
     text = ffi.new("char[]", int(lib.ACLPY_VERSION_BYTES))
-    status = lib.aclpy_package_version(_package("aclsysGetVersionStr", package), text)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_package_version(_package("aclsysGetVersionStr", package), text))
     raw: bytes = ffi.string(text)
     return raw.decode("utf-8", "replace")
 
@@ -176,7 +152,7 @@ def package_version(package: object) -> str:
 def package_number(package: object) -> int:
     """Version of an installed package as a number that grows with it."""
     name = _package("aclsysGetVersionNum", package)
-    return _answer("int32_t *", lambda out: lib.aclpy_package_number(name, out))
+    return number("int32_t", lib.aclpy_package_number, name)
 
 
 # ---- system parameters ----
@@ -189,28 +165,24 @@ def _value(function: str, value: object) -> int:
 def set_parameter(option: object, value: object) -> None:
     """Set a system parameter of the process."""
     function = "aclrtSetSysParamOpt"
-    number = as_int32(function, "opt", option)
-    status = lib.aclpy_sysparam_set(number, _value(function, value))
-    if status:
-        raise_last(status)
+    which = as_int32(function, "opt", option)
+    check(lib.aclpy_sysparam_set(which, _value(function, value)))
 
 
 def parameter(option: object) -> int:
     """A system parameter of the process."""
-    number = as_int32("aclrtGetSysParamOpt", "opt", option)
-    return _answer("int64_t *", lambda out: lib.aclpy_sysparam_get(number, out))
+    which = as_int32("aclrtGetSysParamOpt", "opt", option)
+    return number("int64_t", lib.aclpy_sysparam_get, which)
 
 
 def set_context_parameter(option: object, value: object) -> None:
     """Set a system parameter of the current context."""
     function = "aclrtCtxSetSysParamOpt"
-    number = as_int32(function, "opt", option)
-    status = lib.aclpy_context_sysparam_set(0, number, _value(function, value))
-    if status:
-        raise_last(status)
+    which = as_int32(function, "opt", option)
+    check(lib.aclpy_context_sysparam_set(0, which, _value(function, value)))
 
 
 def context_parameter(option: object) -> int:
     """A system parameter of the current context."""
-    number = as_int32("aclrtCtxGetSysParamOpt", "opt", option)
-    return _answer("int64_t *", lambda out: lib.aclpy_context_sysparam_get(0, number, out))
+    which = as_int32("aclrtCtxGetSysParamOpt", "opt", option)
+    return number("int64_t", lib.aclpy_context_sysparam_get, 0, which)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, describe
-from aclnn_runtime.errors import INVALID_PARAM, fail, raise_last
+from aclnn_runtime.errors import INVALID_PARAM, fail
+from aclnn_runtime.outputs import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,11 +66,8 @@ def register_init(kind: object, callback: Callable[[str], object]) -> None:
     """Let the aclInit that initialises call `callback` with the configuration's text."""
     function = "aclInitCallbackRegister"
     number = _check(function, kind, callback)
-    status = lib.aclpy_init_callback_register(
-        number, lib.aclpy_py_on_init, ffi.cast("void *", number)
-    )
-    if status:
-        raise_last(status)
+    data = ffi.cast("void *", number)
+    check(lib.aclpy_init_callback_register(number, lib.aclpy_py_on_init, data))
     with _lock:
         _at_init[number] = callback
 
@@ -78,11 +76,8 @@ def register_finalize(kind: object, callback: Callable[[], object]) -> None:
     """Let what undoes aclInit call `callback`."""
     function = "aclFinalizeCallbackRegister"
     number = _check(function, kind, callback)
-    status = lib.aclpy_finalize_callback_register(
-        number, lib.aclpy_py_on_finalize, ffi.cast("void *", number)
-    )
-    if status:
-        raise_last(status)
+    data = ffi.cast("void *", number)
+    check(lib.aclpy_finalize_callback_register(number, lib.aclpy_py_on_finalize, data))
     with _lock:
         _at_finalize[number] = callback
 
@@ -109,9 +104,7 @@ def unregister_init(kind: object, callback: Callable[[str], object]) -> None:
             del _at_init[number]
     if not known:
         _refuse_unknown(function, number, callback)
-    status = lib.aclpy_init_callback_unregister(number, lib.aclpy_py_on_init)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_init_callback_unregister(number, lib.aclpy_py_on_init))
 
 
 def unregister_finalize(kind: object, callback: Callable[[], object]) -> None:
@@ -124,6 +117,4 @@ def unregister_finalize(kind: object, callback: Callable[[], object]) -> None:
             del _at_finalize[number]
     if not known:
         _refuse_unknown(function, number, callback)
-    status = lib.aclpy_finalize_callback_unregister(number, lib.aclpy_py_on_finalize)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_finalize_callback_unregister(number, lib.aclpy_py_on_finalize))

@@ -9,6 +9,7 @@ import os
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import describe
 from aclnn_runtime.errors import AclError, AclnnError, fail, raise_last
+from aclnn_runtime.outputs import check, number
 
 __all__ = ["finalize", "finalize_reference", "init", "nn_finalize", "nn_init", "recent_message"]
 
@@ -18,25 +19,17 @@ atexit.register(lib.aclpy_shutdown)
 
 def init(config_path: object = None) -> None:
     """``aclInit``."""
-    status = lib.aclpy_init(_path("aclInit", config_path))
-    if status:
-        raise_last(status)
+    check(lib.aclpy_init(_path("aclInit", config_path)))
 
 
 def finalize() -> None:
     """``aclFinalize``."""
-    status = lib.aclpy_finalize()
-    if status:
-        raise_last(status)
+    check(lib.aclpy_finalize())
 
 
 def finalize_reference() -> int:
     """``aclFinalizeReference``: how many references are left."""
-    left = ffi.new("uint64_t *")
-    status = lib.aclpy_finalize_reference(left)
-    if status:
-        raise_last(status)
-    return int(left[0])
+    return number("uint64_t", lib.aclpy_finalize_reference)
 
 
 def nn_init(config_path: object = None) -> None:

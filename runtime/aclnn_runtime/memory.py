@@ -10,6 +10,7 @@ from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, as_size, describe
 from aclnn_runtime.errors import INVALID_HANDLE, PARAM_INVALID, fail, raise_last
 from aclnn_runtime.noun import Noun
+from aclnn_runtime.outputs import check, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,9 +154,7 @@ class Buffer(Noun):
             self._refuse_closed("numpy.asarray")
         if not self._shared:
             # Arrays made from this hold the Buffer, and the Buffer holds the bytes, freed or not.
-            status = lib.aclpy_memory_retain(self._address)
-            if status:
-                raise_last(status)
+            check(lib.aclpy_memory_retain(self._address))
             self._shared = True
         return {
             "shape": (self._nbytes,),
@@ -213,22 +212,16 @@ def malloc(
 ) -> Buffer:
     """Device memory in `context` (0: the thread's current one)."""
     nbytes = as_size("aclrtMalloc", "size", size)
-    number = as_int32("aclrtMalloc", "policy", policy)
-    address = ffi.new("uintptr_t *")
-    status = lib.aclpy_malloc(context, nbytes, number, address)
-    if status:
-        raise_last(status)
-    return Buffer._adopt(int(address[0]), nbytes, frees_itself=frees_itself, keepalive=keepalive)
+    wanted = as_int32("aclrtMalloc", "policy", policy)
+    address = number("uintptr_t", lib.aclpy_malloc, context, nbytes, wanted)
+    return Buffer._adopt(address, nbytes, frees_itself=frees_itself, keepalive=keepalive)
 
 
 def malloc_host(context: int, size: object) -> Buffer:
     """Pinned host memory."""
     nbytes = as_size("aclrtMallocHost", "size", size)
-    address = ffi.new("uintptr_t *")
-    status = lib.aclpy_malloc_host(context, nbytes, address)
-    if status:
-        raise_last(status)
-    return Buffer._adopt(int(address[0]), nbytes, is_host=True)
+    address = number("uintptr_t", lib.aclpy_malloc_host, context, nbytes)
+    return Buffer._adopt(address, nbytes, is_host=True)
 
 
 # Forms of allocating by C name: the library's number, and whether it is host memory.
@@ -252,14 +245,12 @@ def malloc_form(
 ) -> Buffer:
     """Memory by one of the rarer calls; `cfg` maps attribute types to values."""
     nbytes = as_size(function, "size", size)
-    number = as_int32(function, argument, policy)
+    wanted = as_int32(function, argument, policy)
     attributes = _attributes(function, cfg)
     form, is_host = _FORMS[function]
-    address = ffi.new("uintptr_t *")
-    status = lib.aclpy_malloc_form(0, form, nbytes, number, attributes, len(attributes), address)
-    if status:
-        raise_last(status)
-    return Buffer._adopt(int(address[0]), nbytes, is_host=is_host)
+    arguments = (0, form, nbytes, wanted, attributes, len(attributes))
+    address = number("uintptr_t", lib.aclpy_malloc_form, *arguments)
+    return Buffer._adopt(address, nbytes, is_host=is_host)
 
 
 def _attributes(function: str, cfg: object) -> Sequence[object]:
@@ -294,9 +285,7 @@ def free_synchronized(pointer: object, *, is_host: bool) -> None:
         address = pointer._address
     else:
         address = 0 if pointer is None else as_size(function, argument, pointer)
-    status = lib.aclpy_free_synchronized(0, address, is_host)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_free_synchronized(0, address, is_host))
     if isinstance(pointer, Buffer):
         pointer._open = False
         pointer._keepalive = None
@@ -328,9 +317,7 @@ def _free(function: str, argument: str, pointer: object, *, is_host: bool) -> No
         _free_open(pointer, is_host=is_host)
         return
     address = 0 if pointer is None else as_size(function, argument, pointer)
-    status = lib.aclpy_free_host(address) if is_host else lib.aclpy_free(address)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_free_host(address) if is_host else lib.aclpy_free(address))
 
 
 def _identity_of(address: int) -> int:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, as_size, as_uint32
 from aclnn_runtime.enums_device import aclrtMemLocationType
-from aclnn_runtime.errors import raise_last
 from aclnn_runtime.host_memory import memory_address
+from aclnn_runtime.outputs import check
 
 __all__ = [
     "PointerAttributes",
@@ -51,9 +51,7 @@ def memory_info(attribute: object, *, context: int = 0) -> tuple[int, int]:
     """Free and total memory of the context's device [bytes]."""
     number = as_int32("aclrtGetMemInfo", "attr", attribute)
     free, total = ffi.new("uint64_t *"), ffi.new("uint64_t *")
-    status = lib.aclpy_memory_figures(context, number, free, total)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_memory_figures(context, number, free, total))
     return int(free[0]), int(total[0])
 
 
@@ -63,9 +61,7 @@ def memory_usage(device: object, rows: object) -> list[tuple[str, int, int]]:
     number = as_int32(function, "deviceId", device)
     room = as_uint32(function, "inputNum", rows)
     usage, count = ffi.new("aclpy_usage[]", max(1, min(room, 64))), ffi.new("size_t *")
-    status = lib.aclpy_memory_usage(number, usage, room, count)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_memory_usage(number, usage, room, count))
     return [
         (ffi.string(usage[index].component).decode(), int(usage[index].now), int(usage[index].most))
         for index in range(count[0])
@@ -76,9 +72,7 @@ def pointer_attributes(pointer: object) -> PointerAttributes:
     """What an address belongs to."""
     address, _, _held = memory_address("aclrtPointerGetAttributes", "ptr", pointer, writable=False)
     found = ffi.new("aclpy_pointer *")
-    status = lib.aclpy_pointer_attributes(address, found)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_pointer_attributes(address, found))
     return PointerAttributes(
         aclrtMemLocationType(found.location), int(found.id), int(found.page_size)
     )
@@ -88,9 +82,7 @@ def address_range(pointer: object) -> tuple[int, int]:
     """Where the allocation around an address begins, and how large it is [bytes]."""
     address, _, _held = memory_address("aclrtMemGetAddressRange", "ptr", pointer, writable=False)
     base, size = ffi.new("uintptr_t *"), ffi.new("size_t *")
-    status = lib.aclpy_memory_range(address, base, size)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_memory_range(address, base, size))
     return int(base[0]), int(size[0])
 
 
@@ -98,9 +90,7 @@ def maintain(pointer: object, size: object, *, invalidate: bool) -> None:
     """Flush or invalidate caches: nothing to do."""
     function = "aclrtMemInvalidate" if invalidate else "aclrtMemFlush"
     address, _, _held = memory_address(function, "devPtr", pointer, writable=False)
-    status = lib.aclpy_memory_maintain(address, as_size(function, "size", size), invalidate)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_memory_maintain(address, as_size(function, "size", size), invalidate))
 
 
 # ---- registered host memory ----
@@ -111,11 +101,11 @@ def register(pointer: object, size: object, kind: object) -> int:
     function = "aclrtHostRegister"
     address, _, held = memory_address(function, "ptr", pointer, writable=False)
     device = ffi.new("uintptr_t *")
-    status = lib.aclpy_host_register(
-        0, address, as_size(function, "size", size), as_int32(function, "type", kind), device
+    check(
+        lib.aclpy_host_register(
+            0, address, as_size(function, "size", size), as_int32(function, "type", kind), device
+        )
     )
-    if status:
-        raise_last(status)
     _registered[address] = held
     return int(device[0])
 
@@ -124,11 +114,11 @@ def register_flags(pointer: object, size: object, flags: object) -> None:
     """Register host memory with flags."""
     function = "aclrtHostRegisterV2"
     address, _, held = memory_address(function, "ptr", pointer, writable=False)
-    status = lib.aclpy_host_register_flags(
-        0, address, as_size(function, "size", size), as_uint32(function, "flag", flags)
+    check(
+        lib.aclpy_host_register_flags(
+            0, address, as_size(function, "size", size), as_uint32(function, "flag", flags)
+        )
     )
-    if status:
-        raise_last(status)
     _registered[address] = held
 
 
@@ -137,16 +127,12 @@ def device_pointer(pointer: object, flag: object = 0) -> int:
     function = "aclrtHostGetDevicePointer"
     address, _, _held = memory_address(function, "pHost", pointer, writable=False)
     device = ffi.new("uintptr_t *")
-    status = lib.aclpy_host_device_pointer(address, device, as_uint32(function, "flag", flag))
-    if status:
-        raise_last(status)
+    check(lib.aclpy_host_device_pointer(address, device, as_uint32(function, "flag", flag)))
     return int(device[0])
 
 
 def unregister(pointer: object) -> None:
     """Undo the registration, once the queued tasks that use the memory have run."""
     address, _, _held = memory_address("aclrtHostUnregister", "ptr", pointer, writable=False)
-    status = lib.aclpy_host_unregister(address)
-    if status:
-        raise_last(status)
+    check(lib.aclpy_host_unregister(address))
     _registered.pop(address, None)

@@ -12,7 +12,7 @@ from aclnn_runtime.errors import AclError, raise_last
 from aclnn_runtime.event import Event, create_plain
 from aclnn_runtime.host_function import launch
 from aclnn_runtime.noun import HandleNoun, handle_of
-from aclnn_runtime.outputs import check
+from aclnn_runtime.outputs import check, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,8 +58,8 @@ class Stream(HandleNoun, calls.Stream):
         AclError
             100000 for what is no handle; 107017 for that of no open stream.
         """
-        number = as_size("Stream.from_handle", "handle", handle)
-        return cls._adopt(number, _context_of(number), owned=False)
+        native = as_size("Stream.from_handle", "handle", handle)
+        return cls._adopt(native, _context_of(native), owned=False)
 
     @classmethod
     def from_external(cls, stream: object, device: Device) -> Stream:
@@ -340,8 +340,8 @@ def create_stream(
     status = lib.aclpy_stream_create(context, level, bits, handle)
     if status:
         raise_last(status, function=function)
-    number = int(handle[0])
-    return Stream._adopt(number, context or _context_of(number), keepalive=keepalive)
+    made = int(handle[0])
+    return Stream._adopt(made, context or _context_of(made), keepalive=keepalive)
 
 
 def default_stream() -> Stream:
@@ -403,8 +403,4 @@ def wait_event(context: int, stream: int, event: int) -> None:
 
 
 def _context_of(stream: int) -> int:
-    context = ffi.new("aclpy_handle *")
-    status = lib.aclpy_stream_context(stream, context)
-    if status:
-        raise_last(status)
-    return int(context[0])
+    return number("aclpy_handle", lib.aclpy_stream_context, stream)
