@@ -26,9 +26,11 @@ __all__ = [
     "end_task_group",
     "exchange_mode",
     "execute_graph",
+    "name_of",
 ]
 
 _KINDS = ("run", "wait", "record")
+_NAME_BYTES = 513  # ENG_GRAPH_NAME_BYTES of the engine, which keeps it to itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +113,7 @@ class Graph(HandleNoun):
     @property
     def name(self) -> str:
         """What the program calls it; empty until it is set."""
-        room = 513
-        text = ffi.new(f"char[{room}]")
-        check(lib.aclpy_graph_get_name(self._handle, room, text))
-        raw: bytes = ffi.string(text)
-        return raw.decode("utf-8", "replace")
+        return name_of(self._handle)
 
     @name.setter
     def name(self, text: str) -> None:
@@ -208,6 +206,14 @@ def execute_graph(graph: object, stream: object) -> None:
     function = "aclmdlRIExecuteAsync"
     handle = handle_of(function, "modelRI", graph, Graph)
     check(lib.aclpy_graph_execute(0, handle, handle_of(function, "stream", stream, Stream)))
+
+
+def name_of(graph: int) -> str:
+    """The name of a graph by handle; empty until it is set."""
+    text = ffi.new("char[]", _NAME_BYTES)
+    check(lib.aclpy_graph_get_name(graph, _NAME_BYTES, text))
+    raw: bytes = ffi.string(text)
+    return raw.decode("utf-8", "replace")
 
 
 def destroy_graph(graph: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, as_text, as_uint32
-from aclnn_runtime.graph import Graph, TaskGroup
+from aclnn_runtime.graph import Graph, TaskGroup, name_of
 from aclnn_runtime.noun import handle_of
 from aclnn_runtime.outputs import check, number
 from aclnn_runtime.stream import Stream
@@ -22,8 +22,6 @@ __all__ = [
     "print_json",
     "set_name",
 ]
-
-_NAME_BYTES = 513
 
 
 def _graph(function: str, graph: object) -> int:
@@ -65,10 +63,7 @@ def set_name(graph: object, name: object) -> None:
 
 def get_name(graph: object) -> str:
     """``aclmdlRIGetName``."""
-    text = ffi.new(f"char[{_NAME_BYTES}]")
-    check(lib.aclpy_graph_get_name(_graph("aclmdlRIGetName", graph), _NAME_BYTES, text))
-    raw: bytes = ffi.string(text)
-    return raw.decode("utf-8", "replace")
+    return name_of(_graph("aclmdlRIGetName", graph))
 
 
 def graph_id(graph: object) -> int:
