@@ -89,8 +89,25 @@ class Event(HandleNoun):
 
     @property
     def timestamp_us(self) -> int:
-        """Device time at which it happened [us]."""
-        return number("uint64_t", lib.aclpy_event_timestamp_us, self._handle)
+        """Device time at which it happened.
+
+        Returns
+        -------
+        int
+            Time on the device's clock [us].
+
+        Raises
+        ------
+        AclError
+            507000 if it was never recorded; 107006 if it is not done or keeps no time; 107028
+            while its record is being captured; 107017 if the event is closed.
+
+        Notes
+        -----
+        Never blocks; synchronise the event first.
+        """
+        function = "Event.timestamp_us"
+        return number("uint64_t", lib.aclpy_event_timestamp_us, self._handle, function=function)
 
     def elapsed_ms(self, end: Event) -> float:
         """Time from this event to a later one.

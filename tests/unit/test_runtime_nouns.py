@@ -11,6 +11,7 @@ import pytest
 
 import aclnn_py as acl
 from aclnn_native import lib
+from aclnn_py.testing import delay
 from aclnn_runtime import enums
 from support.process import in_thread
 
@@ -262,3 +263,25 @@ def test_a_child_of_a_fork_leaves_the_block_in_peace():
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_time_of_an_event_is_there_once_it_has_happened(device):
+    def refusal(event):
+        with pytest.raises(acl.AclError, match=r"^Event\.timestamp_us: ") as caught:
+            _ = event.timestamp_us
+        return caught.value.status
+
+    with device.create_stream() as stream, device.create_event() as event:
+        assert refusal(event) == 507000
+        with delay(stream):
+            stream.record(event)
+            assert refusal(event) == 107006
+        event.synchronize()
+        first = event.timestamp_us
+        stream.record(event).synchronize()
+        assert 0 < first <= event.timestamp_us
+        captured = device.create_event(enums.ACL_EVENT_SYNC)
+        with stream.capture():
+            stream.record(captured)
+            assert refusal(captured) == 107028
+    assert refusal(event) == STATUS_CLOSED
