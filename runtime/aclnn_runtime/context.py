@@ -31,10 +31,7 @@ class Context(HandleNoun):
         AclError
             100000 for what is no handle.
         """
-        context = cls.__new__(cls)
-        context._open = True
-        context._handle = as_size("Context.from_handle", "handle", handle)
-        return context
+        return cls._adopt(as_size("Context.from_handle", "handle", handle))
 
     @property
     def device(self) -> int:

@@ -52,11 +52,7 @@ def create(data: object, size: object) -> DataBuffer:
     """A data buffer."""
     function = "aclCreateDataBuffer"
     place = _address(function, data), as_size(function, "size", size)
-    handle = number("aclpy_handle", lib.aclpy_data_buffer_create, *place)
-    buffer = DataBuffer.__new__(DataBuffer)
-    buffer._open = True
-    buffer._handle = handle
-    return buffer
+    return DataBuffer._adopt(number("aclpy_handle", lib.aclpy_data_buffer_create, *place))
 
 
 def destroy(buffer: object) -> None:

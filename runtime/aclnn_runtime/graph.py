@@ -15,6 +15,8 @@ from aclnn_runtime.stream import Stream
 if TYPE_CHECKING:
     from os import PathLike
 
+    from typing_extensions import Self
+
 __all__ = [
     "Graph",
     "GraphTask",
@@ -68,10 +70,9 @@ class Graph(HandleNoun):
     _door = "Stream.capture() or aclmdlRICaptureEnd()"
 
     @classmethod
-    def _adopt(cls, handle: int, *, is_open: bool = True) -> Graph:
-        graph = cls.__new__(cls)
+    def _adopt(cls, handle: int, *, is_open: bool = True) -> Self:
+        graph = super()._adopt(handle)
         graph._open = is_open
-        graph._handle = handle
         return graph
 
     def replay(self, stream: Stream) -> None:
@@ -156,13 +157,6 @@ class TaskGroup(HandleNoun):
 
     __slots__ = ()
     _door = "aclmdlRICaptureTaskGrpEnd()"
-
-    @classmethod
-    def _adopt(cls, handle: int) -> TaskGroup:
-        group = cls.__new__(cls)
-        group._open = True
-        group._handle = handle
-        return group
 
     def close(self) -> None:
         """Forget the group; the graph keeps its tasks."""

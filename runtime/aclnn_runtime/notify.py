@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_list, as_size, as_uint32
 from aclnn_runtime.noun import HandleNoun, handle_of
 from aclnn_runtime.outputs import check, number
 from aclnn_runtime.stream import Stream
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "CountingNotify",
@@ -30,11 +35,8 @@ class Notify(HandleNoun):
     _door = "aclrtCreateNotify()"
 
     @classmethod
-    def _adopt(cls, handle: int) -> Notify:
-        notify = cls.__new__(cls)
-        notify._open = True
-        notify._handle = handle
-        return notify
+    def _adopt(cls, handle: int) -> Self:  # in this class: the count of leaks replaces it
+        return super()._adopt(handle)
 
     @property
     def id(self) -> int:
@@ -84,11 +86,8 @@ class CountingNotify(HandleNoun):
     _door = "aclrtCntNotifyCreate()"
 
     @classmethod
-    def _adopt(cls, handle: int) -> CountingNotify:
-        notify = cls.__new__(cls)
-        notify._open = True
-        notify._handle = handle
-        return notify
+    def _adopt(cls, handle: int) -> Self:  # in this class: the count of leaks replaces it
+        return super()._adopt(handle)
 
     def close(self) -> None:
         """Give the counter back; also while it is queued."""

@@ -56,6 +56,14 @@ class HandleNoun(Noun):
 
     __slots__ = ()
 
+    @classmethod
+    def _adopt(cls, handle: int) -> Self:
+        """An open noun with this handle; nouns with more to remember have a maker of their own."""
+        noun = cls.__new__(cls)
+        noun._open = True
+        noun._handle = handle
+        return noun
+
     @property
     def handle(self) -> int:
         """The native handle."""

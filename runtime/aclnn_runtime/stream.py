@@ -38,7 +38,7 @@ class Stream(HandleNoun, calls.Stream):
     _keepalive: object
 
     @classmethod
-    def _adopt(
+    def _adopt(  # type: ignore[override]  # no stream without a context
         cls, handle: int, context: int, *, owned: bool = True, keepalive: object = None
     ) -> Stream:
         stream = cls.__new__(cls)

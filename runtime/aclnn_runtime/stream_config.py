@@ -53,10 +53,7 @@ class StreamConfig(HandleNoun):
 
 def create() -> StreamConfig:
     """``aclrtCreateStreamConfigHandle``."""
-    config = StreamConfig.__new__(StreamConfig)
-    config._open = True
-    config._handle = number("aclpy_handle", lib.aclpy_stream_config_create)
-    return config
+    return StreamConfig._adopt(number("aclpy_handle", lib.aclpy_stream_config_create))
 
 
 def set_option(config: object, option: object, value: object) -> None:
