@@ -237,10 +237,10 @@ def test_a_trace_shows_lanes_arrows_and_operators(device, stream, second, tmp_pa
     acl.aclrtResetDevice(0)
     events = json.loads(path.read_text())["traceEvents"]
     by_phase = {phase: [e for e in events if e["ph"] == phase] for phase in "MXsfC"}
-    assert {e["args"]["name"] for e in by_phase["M"] if e["name"] == "thread_name"} == {
-        f"stream {stream.id}",
-        f"stream {second.id}",
-    }
+    lanes = {e["args"]["name"] for e in by_phase["M"] if e["name"] == "thread_name"}
+    # The last slice of a stream before may end in here, too.
+    assert lanes >= {f"stream {stream.id}", f"stream {second.id}"}
+    assert {e["tid"] for e in by_phase["X"] if e["name"] == "aclnnSoftmax"} == {stream.id}
     softmax = next(e for e in by_phase["X"] if e["name"] == "aclnnSoftmax")
     assert softmax["tid"] == stream.id
     assert softmax["args"]["kernel"].startswith("softmax")
