@@ -74,7 +74,7 @@ def infer(ops: tuple[op, ...], known: Mapping[int, tuple[int, ...]]) -> dict[int
         if one.op_kind is kind.Quantize:
             _check_channels(one, inputs[0])
         for tensor, sizes in zip(one.outputs, _results(one, inputs), strict=True):
-            check_compatible(tensor, sizes, f"an output of {one!r}, as add_op() got it,")
+            check_compatible(tensor, sizes, f"an output of {one!r} as add_op() got it")
             dims[tensor.id] = sizes
     return dims
 
