@@ -22,7 +22,7 @@ from aclnn_native import ffi, lib
 from aclnn_py.cli_status import looks_like_a_status, status_of, status_text
 from aclnn_py.cli_timeline import COMMANDS as TIMELINE_COMMANDS
 from aclnn_py.cli_toolkit import COMMANDS as TOOLKIT_COMMANDS
-from aclnn_py.core import settings
+from aclnn_py.core import isa, settings
 from aclnn_py.core.desc import TensorDesc, row_major_strides
 from aclnn_py.core.dtype import as_dtype
 from aclnn_py.core.soc import SOC_PROFILES
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from aclnn_py.core.spec import OpSpec
 
 __all__ = ["main"]
-
-_ISAS = ("baseline", "avx2", "avx512")
 
 
 def _integers(_: click.Context, param: click.Parameter, value: str | None) -> object:
@@ -210,12 +208,10 @@ def _desc(shape: tuple[int, ...], dtype: DType, strides: tuple[int, ...] | None)
 def _facts() -> Iterator[tuple[str, str]]:
     """Names and values of what holds on this machine."""
     active = settings.current()
-    supported = lib.aclpy_isa_supported()
-    isas = [isa for isa in _ISAS if lib.aclpy_isa_mask(isa.encode()) & ~_below(isa) & supported]
     yield "aclnn_py", version("aclnn-py")
     yield "devices", _devices(active.backend)
     yield "SoC profile", active.soc
-    yield "instruction sets", ", ".join(isas)
+    yield "instruction sets", ", ".join(isa.supported())
     yield "softmax float32 runs on", _chosen_isa(active.isa_mask)
     yield "threads", str(lib.aclpy_thread_count())
     yield "L2 cache of a core", f"{lib.aclpy_cache_bytes_l2() // 1024} KiB"
@@ -228,13 +224,6 @@ def _devices(backend: str) -> str:
     except AclError as error:  # the row "GPU" says why
         return f"none: {error.status_name} {error.status}"
     return ", ".join(f"{backend}:{index}" for index in range(count))
-
-
-def _below(isa: str) -> int:
-    """Bits of the ISAs that come before `isa`."""
-    position = _ISAS.index(isa)
-    mask: int = lib.aclpy_isa_mask(_ISAS[position - 1].encode()) if position else 0
-    return mask
 
 
 def _chosen_isa(allowed: int) -> str:

@@ -17,7 +17,7 @@ import ml_dtypes
 import numpy as np
 
 import aclnn_py as acl
-from aclnn_native import lib
+from aclnn_py.core.isa import supported
 from benchmarks.numpy_peer import oracle
 from benchmarks.ours import admit_double, operator_name, set_threads
 from benchmarks.torch_peer import TorchPeer
@@ -63,9 +63,7 @@ def run() -> list[dict[str, Any]]:
 def of_every_isa() -> dict[str, Any]:
     """Run this module once under each instruction set that this machine has."""
     found = {}
-    for bit, name in ((1, "baseline"), (2, "avx2"), (4, "avx512")):
-        if not lib.aclpy_isa_supported() & bit:
-            continue
+    for name in supported():
         done = subprocess.run(  # ourselves
             [sys.executable, "-m", "benchmarks.accuracy"],
             env={**os.environ, "ACLNN_PY_ISA": name},

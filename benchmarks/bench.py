@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import aclnn_py as acl
-from aclnn_native import lib
+from aclnn_py.core.isa import supported
 from benchmarks.arena import Arena
 from benchmarks.bounds import Bounds
 from benchmarks.layers import Rates
@@ -161,5 +161,4 @@ def _processor() -> str:
 
 
 def _best_isa() -> str:
-    names = {1: "baseline", 2: "avx2", 3: "avx512"}  # by the highest bit of the mask
-    return names.get(int(lib.aclpy_isa_supported()).bit_length(), "?")
+    return supported()[-1]

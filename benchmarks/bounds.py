@@ -24,7 +24,7 @@ import subprocess
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from aclnn_native import lib
+from aclnn_py.core.isa import supported
 from benchmarks.build import BuildError, compile_linked, compile_shared
 from benchmarks.cells import ITEM_BYTES
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["Bounds", "Work", "turning_slots"]
 
 _DTYPES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "float64": "f64"}
-_ISAS = {1: "baseline", 2: "avx2", 3: "avx512"}
 _ELEMENTS = 1 << 14
 # Fewer rows than this would make the kernels split long ones, which the whole cell's do not.
 _LEAST_ROWS = 8
@@ -134,7 +133,7 @@ class Bounds:
         return max((streaming_ns, "bytes"), (computing_ns, "instructions"))
 
     def _count(self, cell: Cell, kernel: str, dtype: str, *shape: int) -> Work | None:
-        isa = os.environ.get("ACLNN_PY_ISA") or _ISAS[lib.aclpy_isa_supported().bit_length()]
+        isa = os.environ.get("ACLNN_PY_ISA") or supported()[-1]
         numbers = [str(number) for number in (cell.inputs, *shape)]
         done = subprocess.run(  # noqa: S603  # our own program
             [str(self.program), kernel, dtype, isa, *numbers],

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from aclnn_native import ffi, lib
 from aclnn_py.backends.native_plan import Launch
+from aclnn_py.core.isa import ISAS, own_bits
 from aclnn_py.core.settings import current
 from aclnn_py.plan.choose import Refusal
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from aclnn_py.plan.steps import Step
 
 __all__ = ["CpuBackend"]
-
-_ISAS: Final = ("avx512", "avx2", "baseline")
 
 
 class CpuBackend:
@@ -68,7 +67,7 @@ def _accept(kernel: str, dtype: str, limit: str) -> tuple[str, tuple[Refusal, ..
     found = _find_among(kernel, dtype, current().isa_mask)
     won = _isa_of(found) if found else ""
     refused = []
-    for isa in _ISAS:
+    for isa in reversed(ISAS):
         if isa == won:
             break
         reason = _missing(isa, limit) or f"no such kernel ({kernel} {dtype})"
@@ -79,19 +78,12 @@ def _accept(kernel: str, dtype: str, limit: str) -> tuple[str, tuple[Refusal, ..
 
 def _missing(isa: str, limit: str) -> str:
     """Why no kernel of an instruction set may run; empty where one may."""
-    mask = lib.aclpy_isa_mask(isa.encode())
-    own = mask & ~_below(isa)
+    own = own_bits(isa)
     if not own & lib.aclpy_isa_supported():
         return "this processor does not have it"
     if not own & current().isa_mask:
         return f"excluded by ACLNN_PY_ISA={limit}"
     return ""
-
-
-def _below(isa: str) -> int:
-    lower = _ISAS[_ISAS.index(isa) + 1 :]
-    mask: int = lib.aclpy_isa_mask(lower[0].encode()) if lower else 0
-    return mask
 
 
 def _find(step: Step) -> Any:

@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from aclnn_native import ffi, lib
+from aclnn_py.core.isa import ISAS
 from aclnn_py.core.soc import DEFAULT_SOC, SOC_ALIASES, SOC_PROFILES, SocProfile
 from aclnn_runtime import AclError
 
@@ -216,7 +217,7 @@ def _from_environment(environ: Mapping[str, str]) -> Settings:
         raise problem from None
 
 
-_ISAS: Final = ("baseline", "avx2", "avx512", "neon")
+_ISAS: Final = (*ISAS, "neon")
 _READ_BY_THE_LIBRARY: Final = frozenset(
     {"threads", "inline", "devices", "device_memory", "schedule", "trace"}
 )

@@ -9,15 +9,11 @@ import numpy as np
 import pytest
 
 import aclnn_py.dialects.onednn as dnnl
-from aclnn_native import lib
 from aclnn_py.core import settings
+from aclnn_py.core.isa import supported
 from support.invoke import invoke
 
-ISAS = [
-    name
-    for name, bit in {"baseline": 1, "avx2": 2, "avx512": 4}.items()
-    if lib.aclpy_isa_supported() & bit
-]
+ISAS = supported()
 #: Added to 1 one by one, the first falls away each time, the second counts twice.
 TERMS = [0.26 * 2.0**-52, 0.6 * 2.0**-52]
 #: The reduced dimension is the second: rows whole and in chunks, one column, a few, many, planes.

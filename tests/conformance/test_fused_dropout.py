@@ -6,16 +6,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aclnn_native import lib
 from aclnn_py.core import settings
 from aclnn_py.core.extras import Binary, Dropout, Eltwise, Extras
+from aclnn_py.core.isa import supported
 from support.fused import forward
 
-ISAS = [
-    name
-    for name, bit in {"baseline": 1, "avx2": 2, "avx512": 4}.items()
-    if lib.aclpy_isa_supported() & bit
-]
+ISAS = supported()
 MASK = 0xFFFFFFFF
 
 

@@ -16,15 +16,12 @@ import pytest
 from aclnn_native import lib
 from aclnn_py.core import settings
 from aclnn_py.core.extras import Binary, Eltwise, Extras
+from aclnn_py.core.isa import supported
 from support.fused import forward
 from support.steps import SAME, applied, rounded
 
 F = np.float32
-ISAS = [
-    name
-    for name, bit in {"baseline": 1, "avx2": 2, "avx512": 4}.items()
-    if lib.aclpy_isa_supported() & bit
-]
+ISAS = supported()
 #: Whole quads of lines, whole lines, and neither.
 SHAPES = [(20, 4160), (14, 192), (15, 2500), (20, 3109)]
 PROGRAMS = [

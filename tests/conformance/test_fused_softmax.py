@@ -10,13 +10,10 @@ import pytest
 from aclnn_native import lib
 from aclnn_py.core import settings
 from aclnn_py.core.extras import Binary, Eltwise, Extras
+from aclnn_py.core.isa import supported
 from support.fused import forward
 
-ISAS = [
-    name
-    for name, bit in {"baseline": 1, "avx2": 2, "avx512": 4}.items()
-    if lib.aclpy_isa_supported() & bit
-]
+ISAS = supported()
 E5M2, E4M3 = ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3fn
 TYPES = [
     np.dtype(t) for t in (np.float32, ml_dtypes.bfloat16, np.float16, np.int8, np.uint8, E5M2, E4M3)

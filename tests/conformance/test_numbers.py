@@ -9,6 +9,7 @@ import pytest
 
 from aclnn_native import lib
 from aclnn_py.core import settings
+from aclnn_py.core.isa import supported
 from support import oracle
 from support.invoke import invoke
 from support.problems import OPERATORS, random_inputs
@@ -17,11 +18,6 @@ HALVES = [np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)]
 FORWARD_DTYPES = [np.dtype(np.float32), *HALVES, np.dtype(np.float64)]
 INF, NAN = np.inf, np.nan
 PLACES = {"last": lambda a: (a, 1), "first": lambda a: (np.ascontiguousarray(a.T), 0)}
-
-
-def isas():
-    names = {"baseline": 1, "avx2": 2, "avx512": 4}
-    return [name for name, bit in names.items() if lib.aclpy_isa_supported() & bit]
 
 
 def dtypes_of(operator):
@@ -228,7 +224,7 @@ def peaked_rows(n, scale):
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("n", [7, 33, 700, 5000])
-@pytest.mark.parametrize("isa", isas())
+@pytest.mark.parametrize("isa", supported())
 def test_softmax_gradients_of_peaked_rows_to_the_letter(device, stream, isa, n, place):
     """Where y * (g - sum) cancels, the sum's own rounding would be far above 1.2e-7."""
     with settings.override(isa=isa, fallback="error"):
@@ -244,7 +240,7 @@ def test_softmax_gradients_of_peaked_rows_to_the_letter(device, stream, isa, n, 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("n", [2, 10, 31, 40, 1000])
 @pytest.mark.parametrize("operator", ["SoftmaxBackward", "LogSoftmaxBackward"])
-@pytest.mark.parametrize("isa", isas())
+@pytest.mark.parametrize("isa", supported())
 def test_gradients_whose_sum_leaves_the_range(device, stream, isa, operator, n, place):
     """As in float32: something finite less infinity, not NaN from what the sum rounds off."""
     g = np.full((20, n), 3e38, np.float32)
@@ -255,7 +251,7 @@ def test_gradients_whose_sum_leaves_the_range(device, stream, isa, operator, n, 
 
 
 @pytest.mark.parametrize("n", [200, 1024, 3000])
-@pytest.mark.parametrize("isa", isas())
+@pytest.mark.parametrize("isa", supported())
 def test_softmax_gradients_where_large_products_cancel(device, stream, isa, n):
     """A sum may become huge and small again within its row: nothing of the small terms is lost."""
     rng = np.random.default_rng(n)
@@ -273,7 +269,7 @@ def test_softmax_gradients_where_large_products_cancel(device, stream, isa, n):
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("scale", [1e3, 1e6, 1e8])
-@pytest.mark.parametrize("isa", isas())
+@pytest.mark.parametrize("isa", supported())
 def test_softmax_gradients_of_many_rows_to_the_letter(device, stream, isa, scale, place):
     """Among so many, some sums fall to a part of what they were, and meet a gradient besides."""
     rng = np.random.default_rng(6)
@@ -290,7 +286,7 @@ def test_softmax_gradients_of_many_rows_to_the_letter(device, stream, isa, scale
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("scale", [10, 1e3, 1e5, 1e6])
-@pytest.mark.parametrize("isa", isas())
+@pytest.mark.parametrize("isa", supported())
 def test_softmax_gradients_near_one_number_to_the_letter(device, stream, isa, scale, place):
     """Thousands of small products must be as good as the large one beside them: what they make of
     the sum cancels with the gradient."""
@@ -310,7 +306,7 @@ def test_softmax_gradients_near_one_number_to_the_letter(device, stream, isa, sc
             assert oracle.worst("SoftmaxBackward", got, expected, to_the_letter=True) <= 1, n
 
 
-@pytest.mark.parametrize("isa", isas())
+@pytest.mark.parametrize("isa", supported())
 def test_gradients_of_log_softmax_that_cancel(device, stream, isa):
     """Rows of two, the first of which is all but exp(y) times the sum."""
     rng = np.random.default_rng(11)
@@ -328,7 +324,7 @@ def test_gradients_of_log_softmax_that_cancel(device, stream, isa):
     assert np.median(np.abs(exact[:, 0]) / term[:, 0]) < 1e-6
 
 
-@pytest.mark.parametrize("isa", isas())
+@pytest.mark.parametrize("isa", supported())
 @pytest.mark.parametrize("scale", [1e-30, 1e-6, 1e-3, 1e5, 1e20])
 def test_softmax_gradients_of_any_size(device, stream, isa, scale):
     """Peaked rows in units of the gradient: small and large ones are as good as those around 1."""
@@ -344,7 +340,7 @@ def test_softmax_gradients_of_any_size(device, stream, isa, scale):
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("n", [7, 33, 700, 5000])
-@pytest.mark.parametrize("isa", isas())
+@pytest.mark.parametrize("isa", supported())
 def test_log_softmax_gradients_of_peaked_rows(device, stream, isa, n, place):
     """As above, but exp(y) is a float: its rounding stays, in units of exp(y) * sum(g)."""
     with settings.override(isa=isa, fallback="error"):
@@ -375,7 +371,7 @@ def test_halves_are_the_float32_kernel_rounded_once(device, stream, operator, dt
         assert oracle.same_bits(got, oracle.cast(wide, dtype)), shape
 
 
-@pytest.mark.parametrize("isa", isas())
+@pytest.mark.parametrize("isa", supported())
 @pytest.mark.parametrize(("operator", "dtype"), EACH, ids=IDS)
 def test_every_isa_holds_the_bounds(device, stream, operator, dtype, isa):
     with settings.override(isa=isa, fallback="error"):
@@ -394,7 +390,7 @@ def test_every_isa_holds_the_bounds(device, stream, operator, dtype, isa):
             assert oracle.worst(operator, got, expected, to_the_letter=letter) <= 1, shape
 
 
-@pytest.mark.parametrize("isa", isas())
+@pytest.mark.parametrize("isa", supported())
 def test_every_isa_casts_alike(device, stream, isa):
     gradient = np.array(
         [[NAN, INF, -INF, 1e20, -1e20, 2.5, -2.5, 0.0, 300.0, -0.5, 1e-42, 7e4, 3.4e38]] * 3,
