@@ -270,7 +270,10 @@ class Tensor(HandleNoun, calls.Tensor):
         if not (desc.is_countable and desc.fits_storage):
             got = f"shape {dims}, strides {steps}, offset {start}"
             _refuse_view(function, argument, got, self._desc)
-        return _make(desc, self._address(function), self._buffer)
+        held = self._buffer
+        # What this tensor has moved to is where the view begins: it keeps both.
+        owner = tuple(held) if isinstance(held, _Moved) else held
+        return _make(desc, self._address(function), owner)
 
     def _address(self, function: str) -> int:
         check_open(function, "self", self)

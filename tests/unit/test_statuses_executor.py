@@ -350,6 +350,17 @@ def test_a_tensor_may_return_to_its_own_memory(device, fresh, setter):
     acl.aclDestroyAclOpExecutor(executor)
 
 
+def test_a_view_of_a_tensor_that_has_moved_may_return_there(device):
+    x = device.zeros((2, 3))
+    x.set_data_ptr(device.malloc(24))
+    seen = x.view((3, 2))
+    x.close()
+    there, before = seen.data_ptr, seen.numpy()
+    seen.set_data_ptr(device.malloc(24))
+    seen.set_data_ptr(there)
+    assert seen.numpy().tobytes() == before.tobytes()
+
+
 @pytest.mark.parametrize("kind", ["Input", "Output", ""])
 def test_address_setters_say_who_refused(device, fresh, kind):
     plain, listed = f"aclSet{kind}TensorAddr", f"aclSetDynamic{kind}TensorAddr"

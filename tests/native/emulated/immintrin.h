@@ -87,8 +87,7 @@ EMULATED __m512d emulated_epi64_pd(__m512i a) {
   return r.doubles;
 }
 EMULATED __m512 emulated_ph_ps(__m256i a) {
-  emulated x, r;
-  x.half_whole[0] = a;
+  emulated r;
   const __m256 low = _mm256_cvtph_ps(_mm256_castsi256_si128(a));
   const __m256 high = _mm256_cvtph_ps(_mm256_extracti128_si256(a, 1));
   memcpy(r.f32, &low, sizeof low);
