@@ -23,20 +23,19 @@ enum {
   ACLPY_TYPE_OF_bf16 = ACLPY_TYPE_BF16
 };
 
+ACLPY_INLINE int64_t direct_ahead_(int64_t near) { return near > 0 ? near : ACLPY_AHEAD_BYTES; }
 /* What streams past is asked for as in the plain kernel: the next row into the second-level cache, for it is read
  * twice, and from there, a moment before its exponentials, into the first, or, where `near` is not 0, so many bytes
  * ahead into the first; operands, read once, into the first (or, where a core wants them early, no nearer than the
  * second). */
-ACLPY_INLINE void direct_fetch_(const aclpy_walk *w, const void *next, const void *x, int64_t at, int64_t bytes,
-                                int64_t near) {
-  const int64_t here = aclpy_walk_at(w, at);
+ACLPY_INLINE void direct_fetch_(const aclpy_walk *next, const void *x, int64_t bytes, int64_t near) {
+  const uintptr_t ahead = aclpy_walk_ahead(next);
   if (near > 0) {
-    aclpy_fetch_at(aclpy_walk_ahead(w, next, here, near), 0, bytes);
+    aclpy_fetch_at((const void *)ahead, 0, bytes);
     return;
   }
-  const void *far = aclpy_walk_ahead(w, next, here, ACLPY_AHEAD_BYTES);
-  for (int64_t k = 0; k < bytes; k += 64) ACLPY_PREFETCH((uintptr_t)far + (uintptr_t)k);
-  aclpy_fetch_soon((const void *)((uintptr_t)x + (uintptr_t)at), bytes);
+  for (int64_t k = 0; k < bytes; k += 64) ACLPY_PREFETCH(ahead + (uintptr_t)k);
+  aclpy_fetch_soon(x, bytes);
 }
 enum { ACLPY_OPERAND_AHEAD = 16384 /* on cores where fetching between stores is dear: early, and no nearer */ };
 /* Zen 5 does a little better with twice the way (benchmarks/NOTES-fused.md); others were not measured so. */

@@ -22,6 +22,11 @@ ACLPY_INLINE v32_acc FN(direct_exp)(const v32 *x, float *e, v32 shift, int logar
   return v32_acc_add(v32_acc_add(s, v32_add(v[0], v[1])), v32_add(v[2], v[3]));
 }
 
+/* How far ahead the next row is fetched into the first level, or 0. */
+ACLPY_INLINE int64_t FN(direct_near_bytes)(const fused_direct *d, int64_t bytes) {
+  return ACLPY_ISA_RANK == 3 && PLAIN && d->core == ACLPY_CORE_ZEN_5 ? bytes : 0;
+}
+
 #include "fused_single_rows.h"
 
 /* A row whose exponentials are powers, but none follows at once. */
@@ -144,13 +149,15 @@ ACLPY_INLINE FN(direct_peak) FN(direct_first)(const STORED *x, int64_t n) {
 /* Whole quads; returns where they end. */
 ACLPY_INLINE int64_t FN(direct_quads)(const aclpy_fused *f, fused_direct *d, FN(direct_three) * t, int logarithm,
                                       int64_t target, int functions, int way) {
-  const int64_t n = f->g.n, size = (int64_t)sizeof(STORED);
-  const int64_t near = PLAIN && d->core == ACLPY_CORE_ZEN_5 ? ACLPY_NEAR_BYTES_ZEN_5 : 0;
+  const int64_t n = f->g.n;
+  const int64_t quad = ACLPY_DIRECT_QUAD * (int64_t)sizeof(STORED);
+  const int64_t near = FN(direct_near_bytes)(d, ACLPY_NEAR_BYTES_ZEN_5);
+  aclpy_walk next = aclpy_walk_of(t->next, n * (int64_t)sizeof(STORED), quad, t->touched, direct_ahead_(near));
   int64_t i = 0;
-  for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
+  for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD, next.now += (uintptr_t)next.step) {
     v32 v[4];
-    if (f->streaming) direct_fetch_(&t->walk, t->next, t->x, i * size, ACLPY_DIRECT_QUAD * size, near);
-    TOP_QUAD(&t->top, t->next + aclpy_walk_at(&t->walk, i * size) / size);
+    if (f->streaming) direct_fetch_(&next, t->x + i, quad, near);
+    TOP_QUAD(&t->top, (const STORED *)next.now);
     /* Before anything is stored: a load that follows a store to the same place of another page waits for it. */
     FN(direct_load)(t->x + i, v, way);
     /* Before the exponentials, for those it reads may lie where the next ones go. */
@@ -187,12 +194,10 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
                                     const STORED *x, float *e, float shift, int logarithm, int64_t target,
                                     int functions, int way) {
   const int64_t n = f->g.n;
-  const int64_t size = (int64_t)sizeof(STORED);
   /* On Zen 5 floats are fetched into the first level anyway; beside an operand that is, too, from the beginning on is
    * as fast or faster. */
   const int64_t touched = PLAIN && d->core == ACLPY_CORE_ZEN_5 && d->n_far > 0 ? 0 : direct_touched_(f, d);
-  const aclpy_walk walk = aclpy_walk_of(n * size, ACLPY_DIRECT_QUAD * size, touched);
-  FN(direct_three) t = {next, x, e, v32_set1(shift), TOP_FIRST(), v32_acc_zero(), walk, &d->powers, v32_set1(0.0f)};
+  FN(direct_three) t = {next, x, e, v32_set1(shift), TOP_FIRST(), v32_acc_zero(), touched, &d->powers, v32_set1(0.0f)};
   v32 top_rest = v32_set1(-INFINITY);
   v32_acc rest = t.sum;
   const int able = way == ACLPY_WAY_ANY || (peak->calm && d->calm);

@@ -48,7 +48,6 @@ ACLPY_INLINE int fixed_step_(const aclpy_post_step *step, int each, fixed_step *
       return 1;
     case ACLPY_POST_LINEAR:
       s->more = (double)step->beta;
-      s->roundings = 2;
       return 1;
     default:
       return 0;
@@ -206,7 +205,8 @@ ACLPY_INLINE void fixed_sums_(const fixed_row *row, const v32 *v, const float *e
       t[k] = v32_fma(v[k], row->slope, row->offset);
     }
   }
-  for (int k = 0; k < 4 && (shape == ACLPY_FIXED_DONE || row->clamps); ++k) {
+  if (shape != ACLPY_FIXED_DONE && !row->clamps) return;
+  for (int k = 0; k < 4; ++k) {
     t[k] = v32_smaller(v32_larger(t[k], v32_set1(ACLPY_FIXED_ZERO)), v32_set1(ACLPY_FIXED_TOP));
   }
 }

@@ -70,11 +70,9 @@ ACLPY_INLINE int single_is_power_(const aclpy_post_step *step) {
 ACLPY_INLINE int single_easy_kind_(fused_single *s) {
   const int each = s->step.operand.each != NULL;
   const int sum = s->step.code == ACLPY_POST_FMA && s->step.alpha == 1.0f;
-  if (sum && !each) { /* a factor, then a sum with a value: rounded as that */
+  if (sum && !each) {
     s->step.code = ACLPY_POST_LINEAR;
-    s->step.alpha = s->first;
     s->step.beta = s->step.operand.value;
-    s->first = 1.0f;
   }
   if (s->step.code == ACLPY_POST_LINEAR) return ACLPY_SINGLE_LINEAR;
   if (s->step.code == ACLPY_POST_MIN && !each) return ACLPY_SINGLE_MIN;
@@ -252,8 +250,11 @@ ACLPY_INLINE const float *single_row_(const fused_single *s, int64_t i) {
 /* What is behind the step. */
 ACLPY_INLINE void single_end_(const fused_single *s, v32 *v) {
   if (!s->has_after) return;
-  if (!s->divides) single_times_(v, s->after);
-  for (int k = 0; k < 4 && s->divides; ++k) v[k] = v32_div(v[k], s->after);
+  if (s->divides) {
+    for (int k = 0; k < 4; ++k) v[k] = v32_div(v[k], s->after);
+  } else {
+    single_times_(v, s->after);
+  }
 }
 
 /* `calm`: elements are those of calm rows. */

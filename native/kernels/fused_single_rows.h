@@ -16,7 +16,7 @@ typedef struct FN(direct_three) {
   v32 shift;
   TOP top;
   v32_acc sum;
-  aclpy_walk walk; /* of next */
+  int64_t touched; /* bytes, by such a turn */
   const direct_powers *powers;
   v32 least; /* of x - max, where powers are made of rows that may not be calm */
 } FN(direct_three);
@@ -30,7 +30,7 @@ ACLPY_INLINE void FN(single_make)(const fused_single *s, const float *e, v32 *v,
 }
 ACLPY_INLINE void FN(single_store)(const aclpy_fused *f, const fused_single *s, const v32 *v, unsigned char *y,
                                    int64_t i, int kind, int64_t target, int way) {
-  unsigned char *to = y + i * (way == ACLPY_WAY_ANY ? f->to : (int64_t)sizeof(STORED));
+  unsigned char *to = y + i * (__builtin_constant_p(target) ? (int64_t)sizeof(STORED) : f->to);
   if (way == ACLPY_WAY_PAIRS) {
     STQ((STORED *)(void *)to, v, s->streaming, single_tame_(s, kind) || single_firm_(s, kind));
   } else if (way == ACLPY_WAY_CALM && single_firm_(s, kind)) {
@@ -60,26 +60,26 @@ ACLPY_INLINE void FN(direct_powers)(FN(direct_three) * t, const v32 *x, int64_t 
 /* Whole quads of both rows; returns where they end. */
 ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t, fused_single s, int kind,
                                       int64_t target, int way) {
-  const int64_t n = f->g.n, size = (int64_t)sizeof(STORED);
+  const int64_t n = f->g.n, size = (int64_t)sizeof(STORED), quad = ACLPY_DIRECT_QUAD * size;
   const int row = single_has_row_(kind), each = row || single_may_row_(kind);
   const int fixed = single_is_fixed_(kind), made_here = !fixed && kind != ACLPY_SINGLE_POWERS;
   /* Where results need more registers than there are beside x. */
   const int late = kind == ACLPY_SINGLE_TANH || (row && sizeof(STORED) < sizeof(float));
-  const aclpy_walk forwards = {-1, n * size};
   /* Beside a row of operands the first level has less room; results of one byte a float want the whole way even so. */
   const int64_t least = row && f->to > 1 ? ACLPY_NEAR_BYTES_ZEN_5 / 2 : ACLPY_NEAR_BYTES_ZEN_5;
-  const int64_t near = PLAIN && s.d->core == ACLPY_CORE_ZEN_5 ? least : 0;
+  const int64_t near = FN(direct_near_bytes)(s.d, least);
+  aclpy_walk next = aclpy_walk_of(t->next, n * size, quad, each ? t->touched : 0, direct_ahead_(near));
   const float *e = s.d->e;
   unsigned char *y = s.d->y;
   fixed_row bytes;
   if (fixed) bytes = *s.fixed;
   /* Only loops of bytes begin elsewhere; those of one type of results are better off without the choice. */
   int64_t i = __builtin_constant_p(target) ? 0 : s.from;
-  for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) {
+  next.now += (uintptr_t)(i / ACLPY_DIRECT_QUAD * next.step);
+  for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD, next.now += (uintptr_t)next.step) {
     v32 v[4], made[4];
-    const aclpy_walk *walk = each ? &t->walk : &forwards;
-    if (s.streaming) direct_fetch_(walk, t->next, t->x, i * size, ACLPY_DIRECT_QUAD * size, near);
-    TOP_QUAD(&t->top, t->next + aclpy_walk_at(walk, i * size) / size);
+    if (s.streaming) direct_fetch_(&next, t->x + i, quad, near);
+    TOP_QUAD(&t->top, (const STORED *)next.now);
     /* Before anything is stored (direct_quads). */
     if (!late) FN(direct_load)(t->x + i, v, way);
     if (made_here) FN(single_make)(&s, e, made, i, kind, way);

@@ -95,7 +95,7 @@ ACLPY_INLINE void aclpy_easy_step_as_(int64_t code, const aclpy_post_step *step,
     case ACLPY_POST_CLIP:
       ACLPY_EASY_EACH_(aclpy_easy_clip_(t, alpha, beta));
     case ACLPY_POST_LINEAR:
-      ACLPY_EASY_EACH_(v32_add(v32_mul(alpha, t), beta));
+      ACLPY_EASY_EACH_(v32_fma(alpha, t, beta));
     case ACLPY_POST_RELU:
       ACLPY_EASY_EACH_(v32_pick_greater(t, v32_set1(0.0f), t, v32_mul(alpha, t)));
     case ACLPY_POST_SQUARE:

@@ -56,22 +56,22 @@ enum { ACLPY_STREAM = 1, ACLPY_STREAM_NEAR = 2 };
  * first-level cache holds, from the end: the next turn then begins with what this one has read last. */
 enum { ACLPY_TURN_BYTES = 48 * 1024 };
 typedef struct aclpy_walk {
-  int64_t last; /* bytes from a row's beginning to its last quad; -1: from the beginning on */
-  int64_t row;  /* bytes */
+  uintptr_t now;  /* the quad whose turn it is */
+  int64_t step;   /* to the next one, bytes */
+  int64_t ahead;  /* to what is fetched meanwhile; backwards, behind the beginning comes the end of the row after: */
+  uintptr_t near; /* from before this place on */
+  int64_t around; /* so much is added */
 } aclpy_walk;
-/* `touched`: bytes in a turn. */
-ACLPY_INLINE aclpy_walk aclpy_walk_of(int64_t row_bytes, int64_t quad_bytes, int64_t touched) {
-  const int back = touched > ACLPY_TURN_BYTES && row_bytes >= quad_bytes;
-  const aclpy_walk w = {back ? row_bytes / quad_bytes * quad_bytes - quad_bytes : -1, row_bytes};
-  return w;
+/* Of a row of such bytes; `touched`: bytes in a turn. */
+ACLPY_INLINE aclpy_walk aclpy_walk_of(const void *row, int64_t bytes, int64_t quad, int64_t touched, int64_t ahead) {
+  const int back = touched > ACLPY_TURN_BYTES && bytes >= quad;
+  const uintptr_t begin = (uintptr_t)row, end = begin + (uintptr_t)(bytes / quad * quad);
+  const aclpy_walk backwards = {end - (uintptr_t)quad, -quad, -ahead, begin + (uintptr_t)ahead, 2 * bytes};
+  const aclpy_walk forwards = {begin, quad, ahead, 0, 0};
+  return back ? backwards : forwards;
 }
-/* The quad whose turn it is, `at` being where the others are. */
-ACLPY_INLINE int64_t aclpy_walk_at(const aclpy_walk *w, int64_t at) { return w->last < 0 ? at : w->last - at; }
-/* Where what follows the quad at `at` of `next` lies, `ahead` bytes further on: backwards, behind the beginning comes
- * the end of the row after. */
-ACLPY_INLINE const void *aclpy_walk_ahead(const aclpy_walk *w, const void *next, int64_t at, int64_t ahead) {
-  const int64_t wrapped = at < ahead ? at - ahead + 2 * w->row : at - ahead;
-  return (const void *)((uintptr_t)next + (uintptr_t)(w->last < 0 ? at + ahead : wrapped));
+ACLPY_INLINE uintptr_t aclpy_walk_ahead(const aclpy_walk *w) {
+  return w->now + (uintptr_t)w->ahead + (uintptr_t)(w->now < w->near ? w->around : 0);
 }
 
 /* From this length on, rows are done one after the other where nothing is streamed: two of each operand at a time, at

@@ -116,12 +116,15 @@ ACLPY_INLINE int v32_quad_below(const v32 *v) {
   const __m256i least = _mm256_castps_si256(_mm256_set1_ps(-86.0f));
   return _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(_mm256_max_epi32(a, b), least))) == 0;
 }
-/* Whether four vectors hold numbers of a size of at most 86, of doubles 600; by their bits with a sign. */
+/* Whether four vectors of numbers that are at most 0 hold none below -86, of doubles -600: the farther from 0, the
+ * larger are their bits, those of 0 with a sign as without. Some NaN are passed over, of doubles none. */
 #define ACLPY_LOOKS 1
 ACLPY_INLINE int v32_quad_near(const v32 *v) {
-  v32 w[4];
-  for (int k = 0; k < 4; ++k) w[k] = _mm256_or_ps(v[k], _mm256_set1_ps(-0.0f));
-  return v32_quad_below(w);
+  const __m256i a = _mm256_max_epu32(_mm256_castps_si256(v[0]), _mm256_castps_si256(v[1]));
+  const __m256i b = _mm256_max_epu32(_mm256_castps_si256(v[2]), _mm256_castps_si256(v[3]));
+  const __m256i least = _mm256_castps_si256(_mm256_set1_ps(-86.0f));
+  const __m256i near = _mm256_cmpeq_epi32(_mm256_max_epu32(_mm256_max_epu32(a, b), least), least);
+  return _mm256_movemask_ps(_mm256_castsi256_ps(near)) == 0xff;
 }
 ACLPY_INLINE int v64_quad_near(const v64 *v) {
   __m256i w[4]; /* their upper halves decide */

@@ -32,6 +32,21 @@ ACLPY_INLINE v32 v32_to_bytes(const v32 *v, int is_signed, int tame) {
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   return _mm512_castsi512_ps(_mm512_permutexvar_epi32(order, mixed));
 }
+#elif ACLPY_ISA_RANK == 2
+/* As with AVX-512. */
+ACLPY_INLINE __m256i aclpy_byte_lanes_(v32 x, int is_signed, int tame) {
+  if (tame) return _mm256_cvtps_epi32(x);
+  if (!is_signed) return _mm256_cvtps_epi32(_mm256_min_ps(v32_set1(255.0f), x));
+  const v32 number = _mm256_and_ps(x, _mm256_cmp_ps(x, x, _CMP_ORD_Q));
+  return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(number, v32_set1(-128.0f)), v32_set1(127.0f)));
+}
+ACLPY_INLINE v32 v32_to_bytes(const v32 *v, int is_signed, int tame) {
+  __m256i w[4];
+  for (int k = 0; k < 4; ++k) w[k] = aclpy_byte_lanes_(v[k], is_signed, tame);
+  const __m256i ab = _mm256_packs_epi32(w[0], w[1]), cd = _mm256_packs_epi32(w[2], w[3]);
+  const __m256i mixed = is_signed ? _mm256_packs_epi16(ab, cd) : _mm256_packus_epi16(ab, cd);
+  return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(mixed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+}
 #else
 ACLPY_INLINE v32 v32_to_bytes(const v32 *v, int is_signed, int tame) {
   (void)tame;

@@ -4,7 +4,7 @@
  * where the next one begins. So x need not be rounded as the operations in turn would: where none of t is near a whole
  * number any x near enough gives the same bytes. The sum is one multiply-add where x is a product.
  *
- * ACLPY_FIXED_BYTES: there is such a way (on processors with AVX-512-VBMI: aclpy_core_vbmi).
+ * ACLPY_FIXED_BYTES: there is such a way (with AVX-512 on processors with VBMI alone: aclpy_core_vbmi).
  * v32_fixed_clear(t, near): none of four vectors has all bits of `near` 0.
  * v32_fixed_bytes(t): the bytes of four.
  */
@@ -50,6 +50,32 @@ ACLPY_INLINE v32 v32_fixed_signed(v32 bytes) {
 }
 ACLPY_INLINE int v32_fixed_can(void) { return aclpy_core_vbmi; }
 ACLPY_INLINE v32 v32_fixed_near(uint32_t bits) { return _mm512_castsi512_ps(_mm512_set1_epi32((int)bits)); }
+#elif ACLPY_ISA_RANK == 2
+#define ACLPY_FIXED_BYTES 1
+ACLPY_INLINE int v32_fixed_clear(const v32 *t, v32 near) {
+  __m256i w[4];
+  for (int k = 0; k < 4; ++k) w[k] = _mm256_castps_si256(_mm256_and_ps(t[k], near));
+  const __m256i least = _mm256_min_epu32(_mm256_min_epu32(w[0], w[1]), _mm256_min_epu32(w[2], w[3]));
+  return _mm256_movemask_epi8(_mm256_cmpeq_epi32(least, _mm256_setzero_si256())) == 0;
+}
+
+ACLPY_INLINE v32 v32_fixed_bytes(const v32 *t) {
+  __m256i w[4];
+  for (int k = 0; k < 4; ++k) w[k] = _mm256_castps_si256(t[k]);
+  /* Of each vector to a byte of its own: the first, third, second, last. */
+  const __m256i outer = _mm256_blend_epi16(_mm256_srli_epi32(w[0], 15), _mm256_slli_epi32(w[1], 1), 0xaa);
+  const __m256i inner = _mm256_blend_epi16(_mm256_srli_epi32(w[2], 7), _mm256_slli_epi32(w[3], 9), 0xaa);
+  const __m256i mixed = _mm256_blendv_epi8(outer, inner, _mm256_set1_epi16((short)0xff00));
+  const __m256i fours = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15));
+  return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(mixed, fours),
+                                                         _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+}
+/* As bytes 128 less. */
+ACLPY_INLINE v32 v32_fixed_signed(v32 bytes) {
+  return _mm256_xor_ps(bytes, _mm256_castsi256_ps(_mm256_set1_epi8((char)0x80)));
+}
+ACLPY_INLINE int v32_fixed_can(void) { return 1; }
+ACLPY_INLINE v32 v32_fixed_near(uint32_t bits) { return _mm256_castsi256_ps(_mm256_set1_epi32((int)bits)); }
 #else
 #define ACLPY_FIXED_BYTES 0
 ACLPY_INLINE int v32_fixed_can(void) { return 0; }

@@ -58,9 +58,12 @@ ACLPY_INLINE void v32_exp_quad(v32 *v, int results) {
     v32_terms_(v, 4, results);
     return;
   }
-  const int calm = v32_quad_calm_(v, results);
-  for (int k = 0; k < 4 && calm; ++k) v32_terms_(v + k, 1, ACLPY_EXP_NORMAL);
-  for (int k = 0; k < 4 && !calm; ++k) v32_terms_(v + k, 1, results);
+  /* Not `calm` as a bound of the loops: compilers would keep v in memory, too. */
+  if (v32_quad_calm_(v, results)) {
+    for (int k = 0; k < 4; ++k) v32_terms_(v + k, 1, ACLPY_EXP_NORMAL);
+  } else {
+    for (int k = 0; k < 4; ++k) v32_terms_(v + k, 1, results);
+  }
 }
 ACLPY_INLINE v32 v32_exp_below(v32 x, int results) {
   v32_terms_(&x, 1, results);

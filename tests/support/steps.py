@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations after a softmax as numpy does them: one after the other, each rounded to float32."""
+"""Operations after a softmax as numpy does them: one after the other, each rounded to float32.
+
+`fuses`: a multiply-add is one rounding, as on every processor but those with no more than SSE2.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,12 @@ F = np.float32
 SAME = Extras(post_ops=(Eltwise("abs"), Eltwise("abs")))
 
 
-def one(op, t, s):
+def linear(t, a, b, fuses):
+    """a t + b; float64 holds the product, and rounds the sum but for a tie of float32."""
+    return (a.astype(float) * t.astype(float) + b).astype(F) if fuses else a * t + b
+
+
+def one(op, t, s, fuses=True):
     """One operation as the reference names it; `s` is the operand of a binary one."""
     if isinstance(op, Binary):
         if op.alg == "max":
@@ -27,19 +35,19 @@ def one(op, t, s):
         above = np.where(t > a, t, a)
         return np.where(b < above, b, above)
     if op.alg == "linear":
-        return a * t + b
+        return linear(t, a, b, fuses)
     if op.alg == "abs":
         return np.where(t > 0, t, -t)
     return t * t if op.alg == "square" else np.where(t > 0, t, a * t)
 
 
-def applied(t, program, scale, rows):
+def applied(t, program, scale, rows, fuses=True):
     """All of them, each rounded to float32."""
     rows = iter(rows)
     with np.errstate(all="ignore"):
         t = t * F(scale)
         for op in program:
-            t = one(op, t, next(rows) if isinstance(op, Binary) else None)
+            t = one(op, t, next(rows) if isinstance(op, Binary) else None, fuses)
     return t
 
 
