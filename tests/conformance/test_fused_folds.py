@@ -18,7 +18,7 @@ from aclnn_py.core import settings
 from aclnn_py.core.extras import Binary, Eltwise, Extras
 from aclnn_py.core.isa import supported
 from support.fused import forward
-from support.steps import SAME, applied, rounded
+from support.steps import SAME, applied, fuses_on, rounded
 
 F = np.float32
 ISAS = supported()
@@ -169,7 +169,8 @@ def test_bits_of_the_operations_in_turn(device, stream, isa, shape, origin, targ
     dtype = np.dtype(ml_dtypes.bfloat16 if origin == "bfloat16" else origin)
     x = source(shape, dtype)
     plain = forward(device, stream, SAME, x.astype(F), "float32", 1)["dst"]
-    start, small = digest(plain), target in {"uint8", "int8"}
+    fuses = fuses_on(isa)
+    start, small = (digest(plain), fuses), target in {"uint8", "int8"}
     for number, (program, kind) in enumerate(CASES):
         for scale, divisor in ((8.0, 1 / 128), (1.0, 1 / 255), (0.3, 1 / 2), (2.0**40, 2.0**-60)):
             rng = np.random.default_rng(number)
@@ -187,7 +188,7 @@ def test_bits_of_the_operations_in_turn(device, stream, isa, shape, origin, targ
                 continue  # its values are other tests' matter; here it only has to run
 
             def make(program=program, scale=scale, rows=rows, divisor=divisor):
-                wanted = applied(plain, program, scale, rows)
+                wanted = applied(plain, program, scale, rows, fuses)
                 with np.errstate(all="ignore"):
                     return rounded(wanted / F(divisor) if small else wanted, target)
 
@@ -211,7 +212,8 @@ def test_operands_of_the_full_shape(device, stream, isa, shape, origin, target):
     dtype = np.dtype(ml_dtypes.bfloat16 if origin == "bfloat16" else origin)
     x = source(shape, dtype)
     plain = forward(device, stream, SAME, x.astype(F), "float32", 1)["dst"]
-    start = digest(plain)
+    fuses = fuses_on(isa)
+    start = (digest(plain), fuses)
     for number, (kind, make) in enumerate(ROWS.items()):
         rng = np.random.default_rng(number)
         with np.errstate(over="ignore"):
@@ -223,7 +225,7 @@ def test_operands_of_the_full_shape(device, stream, isa, shape, origin, target):
             got = forward(device, stream, extras, x, target, 1, **tensors)["dst"]
 
             def wanted(program=program, scale=scale, operand=operand):
-                return rounded(applied(plain, program, scale, [operand]), target)
+                return rounded(applied(plain, program, scale, [operand], fuses), target)
 
             assert_wanted(got, wanted, (start, program, kind, scale, target, "whole"))
 
@@ -382,6 +384,6 @@ def test_overflow_in_between_is_not_forgotten(device, stream, isa, program, targ
     x[:, 7] = x[1::2, 4159] = 9
     plain = forward(device, stream, SAME, x, "float32", 1)["dst"]
     got = forward(device, stream, Extras(post_ops=program), x, target, 1)["dst"]
-    turns = applied(plain, program, 1, [])
+    turns = applied(plain, program, 1, [], fuses_on(isa))
     assert np.isinf(applied(plain, program[:3], 1, [])).any()
     assert_same(got, rounded(turns, target), (program, target))

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import platform
+
 import ml_dtypes
 import numpy as np
 
@@ -14,6 +16,11 @@ from aclnn_py.core.extras import Binary, Eltwise, Extras
 F = np.float32
 #: Is never folded; once, it turns 0 to -0.
 SAME = Extras(post_ops=(Eltwise("abs"), Eltwise("abs")))
+
+
+def fuses_on(isa):
+    """Whether kernels of that instruction set have multiply-adds: x86's baseline has none."""
+    return isa != "baseline" or platform.machine() in {"aarch64", "arm64"}
 
 
 def linear(t, a, b, fuses):
