@@ -66,9 +66,10 @@ ACLPY_INLINE v32 v32_fixed_bytes(const v32 *t) {
   const __m256i outer = _mm256_blend_epi16(_mm256_srli_epi32(w[0], 15), _mm256_slli_epi32(w[1], 1), 0xaa);
   const __m256i inner = _mm256_blend_epi16(_mm256_srli_epi32(w[2], 7), _mm256_slli_epi32(w[3], 9), 0xaa);
   const __m256i mixed = _mm256_blendv_epi8(outer, inner, _mm256_set1_epi16((short)0xff00));
-  const __m256i fours = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15));
-  return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(mixed, fours),
-                                                         _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+  const __m256i fours =
+      _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15));
+  return _mm256_castsi256_ps(
+      _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(mixed, fours), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
 }
 /* As bytes 128 less. */
 ACLPY_INLINE v32 v32_fixed_signed(v32 bytes) {
