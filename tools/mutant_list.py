@@ -289,8 +289,8 @@ MUTANTS = (
     Mutant(
         "of four vectors below the largest one is not looked at",
         "native/simd/avx2.h",
-        "for (int k = 0; k < 4; ++k) w[k] = _mm256_or_ps(v[k], _mm256_set1_ps(-0.0f));",
-        "for (int k = 0; k < 4; ++k) w[k] = _mm256_or_ps(v[k / 2], _mm256_set1_ps(-0.0f));",
+        "_mm256_max_epu32(_mm256_castps_si256(v[2]), _mm256_castps_si256(v[3]))",
+        "_mm256_max_epu32(_mm256_castps_si256(v[2]), _mm256_castps_si256(v[2]))",
         NUMBERS,
         "avx2",
     ),
