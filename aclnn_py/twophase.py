@@ -26,7 +26,7 @@ from aclnn_py.plan import plan as planner
 from aclnn_py.plan.explain import explain_plan
 from aclnn_py.plan.problem import Problem
 from aclnn_runtime import AclnnError, Buffer, Stream, raise_last
-from aclnn_runtime.arguments import describe
+from aclnn_runtime.arguments import describe, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -428,10 +428,7 @@ def _address(function: str, workspace: Any) -> object:
 
 
 def _uint64(function: str, argument: str, value: Any, expected: str) -> int:
-    try:
-        number = None if isinstance(value, bool) else index(value)
-    except TypeError:
-        number = None
+    number = whole_number(value)
     if number is None or not 0 <= number < 2**64:
         _refuse(function, argument, value, expected)
     return number

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import operator
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from aclnn_py.core.errors import PARAM_INVALID, operator_error
-from aclnn_runtime.arguments import describe
+from aclnn_runtime.arguments import describe, whole_number, whole_numbers
 
 if TYPE_CHECKING:
     from aclnn_py.core.tensor import Tensor
@@ -24,10 +22,7 @@ def integers(function: str, argument: str, values: object) -> tuple[int, ...]:
     AclnnError
         161002 for anything else.
     """
-    try:
-        found = tuple(operator.index(value) for value in values)  # type: ignore[attr-defined]
-    except TypeError:
-        found = None
+    found = whole_numbers(values)
     if found is None or any(not -(2**63) <= value < 2**63 for value in found):
         _refuse(
             function,
@@ -48,9 +43,8 @@ def sizes(function: str, argument: str, values: object) -> tuple[int, ...]:
     AclnnError
         161002 for anything else.
     """
-    with suppress(TypeError):
-        values = (operator.index(values),)  # type: ignore[arg-type]  # asking is the test
-    return integers(function, argument, values)
+    number = whole_number(values)
+    return integers(function, argument, values if number is None else (number,))
 
 
 def counts(function: str, argument: str, values: object) -> tuple[int, ...]:
@@ -108,10 +102,7 @@ def integer(function: str, argument: str, value: object, bits: int = 64) -> int:
     AclnnError
         161002 for anything else.
     """
-    try:
-        found = operator.index(value)  # type: ignore[arg-type]  # asking is the test
-    except TypeError:
-        found = None
+    found = whole_number(value)
     if found is None or not -(2 ** (bits - 1)) <= found < 2 ** (bits - 1):
         _refuse(
             function,
@@ -134,10 +125,7 @@ def memory(function: str, argument: str, data: object) -> Any:
     """
     if data is None:
         return None
-    try:
-        address = None if isinstance(data, bool) else operator.index(data)  # type: ignore[arg-type]  # asking is the test
-    except TypeError:
-        address = None
+    address = whole_number(data)
     if address is None or not 0 <= address < 2**64:
         _refuse(
             function,

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from aclnn_runtime.errors import refusal_text
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["OnnxError", "OrtError", "OrtStatus", "no_tensor", "whole_number"]
+__all__ = ["OnnxError", "OrtError", "OrtStatus", "no_tensor"]
 
 
 class OrtStatus(IntEnum):
@@ -81,13 +80,3 @@ def no_tensor(
     head = f"{op_type}: argument '{argument}' is no array of numbers"
     got = describe(value)
     return refusal_text(head, got, "an array of a type that tensors have", fix, label), fix
-
-
-def whole_number(value: object) -> int | None:
-    """The integer that a value is; None for what is none, truth values among them."""
-    if isinstance(value, bool | np.bool_):
-        return None
-    try:
-        return operator.index(value)  # type: ignore[arg-type]  # asking is the test
-    except TypeError:
-        return None

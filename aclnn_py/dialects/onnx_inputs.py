@@ -11,8 +11,8 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from aclnn_py.dialects.onnx_errors import OnnxError, whole_number
-from aclnn_runtime.arguments import describe
+from aclnn_py.dialects.onnx_errors import OnnxError
+from aclnn_runtime.arguments import describe, whole_number
 from aclnn_runtime.errors import refusal_text
 
 if TYPE_CHECKING:

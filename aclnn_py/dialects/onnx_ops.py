@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from aclnn_py.core.desc import TensorDesc
 from aclnn_py.core.device import Device
 from aclnn_py.core.tensor import Tensor
-from aclnn_py.dialects.onnx_errors import OnnxError, no_tensor, whole_number
+from aclnn_py.dialects.onnx_errors import OnnxError, no_tensor
 from aclnn_py.twophase import Executor, dialect_operators, explain, operator
 from aclnn_runtime import AclnnError
-from aclnn_runtime.arguments import describe
+from aclnn_runtime.arguments import describe, whole_number
 from aclnn_runtime.errors import refusal_text
 
 if TYPE_CHECKING:

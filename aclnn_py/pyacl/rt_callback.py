@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import logging
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from aclnn_native import calls, ffi, lib
 from aclnn_py.pyacl.calls import INT32, UINT64, integer, order
 from aclnn_runtime import exceptions
+from aclnn_runtime.callback_log import log_raised
 from aclnn_runtime.host_function import hold
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ __all__ = [
     "unsubscribe_report",
 ]
 
-_LOG: Final = logging.getLogger("aclnn_py")
 
 subscribe_report = order(
     "acl.rt.subscribe_report",
@@ -55,8 +54,8 @@ process_report = order(
 def _quiet(call: str, function: Callable[[Any], object], argument: object) -> None:
     try:
         function(argument)
-    except Exception:  # noqa: BLE001  # pyACL: logged, and the stream goes on
-        _LOG.exception("the function given to %s raised", call)
+    except Exception as error:  # noqa: BLE001  # pyACL: logged, and the stream goes on
+        log_raised(call, error)
 
 
 def _callable(call: str, function: object) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import warnings
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -13,6 +12,7 @@ import numpy as np
 from aclnn_native import ffi, lib
 from aclnn_py.pyacl.calls import INT32, UINT64, integer
 from aclnn_py.pyacl.outside import refuse
+from aclnn_runtime.callback_log import log_raised
 from aclnn_runtime.errors import INVALID_PARAM
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ __all__ = [
     "stop_thread",
 ]
 
-_LOG: Final = logging.getLogger("aclnn_py")
 _BY_NUMBER: Final[dict[int, np.dtype[Any]]] = {
     np.dtype(code).num: np.dtype(code) for code in np.typecodes["All"]
 }
@@ -221,8 +220,8 @@ def start_thread(function: Callable[[Any], object], args: object, /) -> tuple[in
 def _body(function: Callable[[Any], object], args: object) -> None:
     try:
         function(args)
-    except Exception:  # noqa: BLE001  # the thread has no caller
-        _LOG.exception("the function given to acl.util.start_thread raised")
+    except Exception as error:  # noqa: BLE001  # the thread has no caller
+        log_raised("acl.util.start_thread", error)
 
 
 def stop_thread(thread_id: int, /) -> int:

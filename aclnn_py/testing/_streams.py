@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from aclnn_runtime import Stream
-from aclnn_runtime.arguments import SIZE_MAX, describe
+from aclnn_runtime.arguments import SIZE_MAX, describe, whole_number
 from aclnn_runtime.errors import fail
 
 __all__ = ["place_of"]
@@ -14,8 +14,8 @@ def place_of(function: str, stream: Stream | int | None) -> tuple[int, int]:
     """Context and handle; None and 0 are the default stream of the thread's current context."""
     if isinstance(stream, Stream):
         return stream._context, stream.handle  # noqa: SLF001  # our noun
-    handle = 0 if stream is None else stream
-    if not isinstance(handle, int) or isinstance(handle, bool) or not 0 <= handle <= SIZE_MAX:
+    handle = 0 if stream is None else whole_number(stream)
+    if handle is None or not 0 <= handle <= SIZE_MAX:
         fail(
             function,
             "stream",

@@ -26,6 +26,8 @@ __all__ = [
     "as_text",
     "as_uint32",
     "describe",
+    "whole_number",
+    "whole_numbers",
 ]
 
 SIZE_MAX: Final = 2**64 - 1
@@ -45,6 +47,26 @@ def describe(value: object) -> str:
     if len(text) > _LONGEST_REPR:
         text = text[: _LONGEST_REPR - 1] + "…"
     return f"{type(value).__name__} {text}"
+
+
+def whole_number(value: object) -> int | None:
+    """The integer that a value is; None for what is none, truth values among them."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]  # asking is the test
+    except TypeError:
+        return None
+
+
+def whole_numbers(values: object) -> tuple[int, ...] | None:
+    """The integers that a sequence holds; None for what is no sequence of integers."""
+    try:
+        found = [v if type(v) is int else whole_number(v) for v in values]  # type: ignore[attr-defined]  # asking is the test
+    except TypeError:
+        return None
+    numbers = tuple([number for number in found if number is not None])
+    return numbers if len(numbers) == len(found) else None
 
 
 def as_int(function: str, argument: str, value: object, *, low: int, high: int) -> int:
@@ -70,7 +92,8 @@ def as_int(function: str, argument: str, value: object, *, low: int, high: int) 
         100000 for another type or a value that the C type cannot hold.
     """
     if type(value) is not int:
-        if isinstance(value, bool | np.bool_) or not hasattr(value, "__index__"):
+        number = whole_number(value)
+        if number is None:
             fail(
                 function,
                 argument,
@@ -79,17 +102,7 @@ def as_int(function: str, argument: str, value: object, *, low: int, high: int) 
                 expected="an integer",
                 fix=f"pass {argument} as an int",
             )
-        try:
-            value = operator.index(value)
-        except TypeError:
-            fail(
-                function,
-                argument,
-                what="has the wrong type",
-                got=describe(value),
-                expected="one integer",
-                fix=f"pass {argument} as an int",
-            )
+        value = number
     if not low <= value <= high:
         fail(
             function,

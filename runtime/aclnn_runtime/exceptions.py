@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, as_uint32, describe
+from aclnn_runtime.callback_log import log_raised
 from aclnn_runtime.enums_device import aclrtErrorType
 from aclnn_runtime.errors import INVALID_PARAM, PARAM_INVALID, fail, raise_last
 from aclnn_runtime.outputs import check, number
@@ -59,31 +60,29 @@ class ExceptionInfo:
         )
 
 
-def _call_one(function: Callable[[ExceptionInfo], object], info: ExceptionInfo) -> None:
+def _call_one(name: str, function: Callable[[ExceptionInfo], object], info: ExceptionInfo) -> None:
     try:
         function(info)
-    except Exception:  # the engine called this: there is nobody to raise to
-        import logging  # noqa: PLC0415  # costs a tenth of the import of this package
-
-        logging.getLogger("aclnn_py").exception("an exception callback raised")
+    except Exception as error:  # noqa: BLE001  # the engine called this: there is nobody to raise to
+        log_raised(name, error)
 
 
-def _call(functions: list[Callable[[ExceptionInfo], object]], raw: Any) -> None:
+def _call(name: str, functions: list[Callable[[ExceptionInfo], object]], raw: Any) -> None:
     info = ExceptionInfo(raw)
     with _lock:
         now = list(functions)
     for function in now:
-        _call_one(function, info)
+        _call_one(name, function, info)
 
 
 @ffi.def_extern(name="aclpy_py_exception_slot")  # type: ignore[untyped-decorator]  # cffi is untyped
 def _on_slot(raw: Any) -> None:
-    _call(_slot, raw)
+    _call("aclrtSetExceptionInfoCallback", _slot, raw)
 
 
 @ffi.def_extern(name="aclpy_py_exception_list")  # type: ignore[untyped-decorator]  # cffi is untyped
 def _on_list(raw: Any) -> None:
-    _call(_list, raw)
+    _call("aclrtExceptionInfoCallbackRegister", _list, raw)
 
 
 def _check(function: str, callback: object) -> None:

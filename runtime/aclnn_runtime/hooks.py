@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, describe
+from aclnn_runtime.callback_log import log_raised
 from aclnn_runtime.errors import INVALID_PARAM, fail
 from aclnn_runtime.outputs import check
 
@@ -22,13 +23,11 @@ _at_init: dict[int, Callable[[str], object]] = {}
 _at_finalize: dict[int, Callable[[], object]] = {}
 
 
-def _outcome(call: Callable[[], object]) -> int:
+def _outcome(name: str, call: Callable[[], object]) -> int:
     try:
         call()
-    except Exception as error:  # becomes the status of the call
-        import logging  # noqa: PLC0415  # costs a tenth of the import of this package
-
-        logging.getLogger("aclnn_py").exception("a registered callback raised")
+    except Exception as error:  # noqa: BLE001  # becomes the status of the call
+        log_raised(name, error)
         return int(getattr(error, "status", _FAILED)) or _FAILED
     return 0
 
@@ -38,14 +37,14 @@ def _on_init(config: Any, length: int, data: Any) -> int:
     text = ffi.buffer(config, length)[:].decode("utf-8", "replace") if length else ""
     with _lock:
         function = _at_init.get(int(ffi.cast("intptr_t", data)))
-    return 0 if function is None else _outcome(lambda: function(text))
+    return 0 if function is None else _outcome("aclInitCallbackRegister", lambda: function(text))
 
 
 @ffi.def_extern(name="aclpy_py_on_finalize", error=_FAILED)  # type: ignore[untyped-decorator]  # same
 def _on_finalize(data: Any) -> int:
     with _lock:
         function = _at_finalize.get(int(ffi.cast("intptr_t", data)))
-    return 0 if function is None else _outcome(function)
+    return 0 if function is None else _outcome("aclFinalizeCallbackRegister", function)
 
 
 def _check(function: str, kind: object, callback: object) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_function, as_int32, as_uint32, describe
+from aclnn_runtime.callback_log import log_raised
 from aclnn_runtime.errors import INVALID_HANDLE, PARAM_INVALID, AclError, fail
 from aclnn_runtime.graph import Graph
 from aclnn_runtime.host_memory import memory_address
@@ -160,7 +161,5 @@ def _tell(argument: object) -> None:
         return
     try:
         found[1](found[2])
-    except Exception:  # noqa: BLE001  # there is no caller to raise it to
-        import traceback  # noqa: PLC0415  # costs a part of the import of this package
-
-        traceback.print_exc()
+    except Exception as error:  # noqa: BLE001  # there is no caller to raise it to
+        log_raised("aclmdlRIDestroyRegisterCallback", error)

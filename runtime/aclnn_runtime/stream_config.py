@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aclnn_native import calls, ffi, lib
 from aclnn_runtime.arguments import as_int32, as_size, describe
+from aclnn_runtime.callback_log import log_raised
 from aclnn_runtime.errors import fail
 from aclnn_runtime.noun import HandleNoun, handle_of
 from aclnn_runtime.outputs import check, number
@@ -164,7 +165,5 @@ def listen(name: object, function: object) -> None:
 def _announce(stream: int, state: int, argument: object) -> None:
     try:
         _listeners[int(ffi.cast("uintptr_t", argument))](Stream.from_handle(stream), state)
-    except Exception:  # noqa: BLE001  # there is no caller to raise it to
-        import traceback  # noqa: PLC0415  # costs a part of the import of this package
-
-        traceback.print_exc()
+    except Exception as error:  # noqa: BLE001  # there is no caller to raise it to
+        log_raised("aclrtRegStreamStateCallback", error)

@@ -4,19 +4,9 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "aclpy_status.h"
-#include "check.h"
-#include "engine.h"
+#include "order_support.h"
 
 enum { NO_BLOCK, BLOCK };
-
-static aclpy_handle new_stream(void) {
-  aclpy_handle stream = 0;
-  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
-  return stream;
-}
-
-static void destroy_stream(aclpy_handle stream) { CHECK_EQUAL(aclpy_stream_destroy(0, stream), 0); }
 
 /* A thread that processes callbacks until its stream is unsubscribed. */
 struct server {
@@ -55,11 +45,6 @@ static int32_t see(void *arg) {
 }
 
 static void drop_seen(void *arg) { latch_add(&((struct seen *)arg)->dropped); }
-
-static int32_t mark(void *arg) {
-  latch_add((struct latch *)arg);
-  return 0;
-}
 
 static int32_t fail_it(void *arg) {
   (void)arg;

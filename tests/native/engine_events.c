@@ -3,42 +3,14 @@
  */
 #include <stdatomic.h>
 
-#include "aclpy_status.h"
-#include "check.h"
-#include "engine.h"
+#include "order_support.h"
 
-enum { SYNC = 1, PROGRESS = 2, TIME_LINE = 8, DEVICE_USE_ONLY = 16, EXTERNAL = 32, IPC = 64 };
-
-static aclpy_handle new_stream(void) {
-  aclpy_handle stream = 0;
-  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
-  return stream;
-}
-
-static aclpy_handle new_event(int32_t kind, uint32_t flags) {
-  aclpy_handle event = 0;
-  CHECK_EQUAL(aclpy_event_create(0, kind, flags, &event), 0);
-  return event;
-}
+enum { DEVICE_USE_ONLY = 16, EXTERNAL = 32, IPC = 64 };
 
 static int32_t query(aclpy_handle event) {
   int32_t recorded = -1;
   CHECK_EQUAL(aclpy_event_query(event, &recorded), 0);
   return recorded;
-}
-
-static void park_stream(aclpy_handle stream, struct park *park) {
-  CHECK_EQUAL(aclpy_submit(0, stream, "park", park_run, park_drop, park, 0), 0);
-  latch_wait(&park->begun, 1);
-}
-
-static int32_t mark(void *arg) {
-  latch_add((struct latch *)arg);
-  return 0;
-}
-
-static void submit_mark(aclpy_handle stream, struct latch *latch) {
-  CHECK_EQUAL(aclpy_submit(0, stream, "mark", mark, NULL, latch, 0), 0);
 }
 
 static void flags_are_checked(void) {

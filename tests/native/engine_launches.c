@@ -8,6 +8,7 @@
 
 #include "foreign_support.h"
 #include "fork_support.h"
+#include "order_support.h"
 
 enum { BYTES = 64, THREADS = 4, ROUNDS = SANITIZED ? 300 : 3000, SMALL = 64, LARGE = 1024, SHARED = 4096 };
 
@@ -103,15 +104,7 @@ static void run(aclpy_handle plan, const struct pair *pair, aclpy_handle stream)
   CHECK_EQUAL(aclpy_execute(op_id, 0, 0, executor, stream), 0);
 }
 
-static aclpy_handle new_stream(void) {
-  aclpy_handle stream = 0;
-  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
-  return stream;
-}
-
 static void synchronize(aclpy_handle stream) { CHECK_EQUAL(aclpy_stream_synchronize(0, stream), 0); }
-
-static void end_stream(aclpy_handle stream) { CHECK_EQUAL(aclpy_stream_destroy(0, stream), 0); }
 
 /* ---- what is launched ---- */
 
@@ -132,7 +125,7 @@ static void one_call_then_the_driver(void) {
   CHECK_EQUAL(aclpy_plan_release(plan), 0);
   end_pair(&first);
   end_pair(&other);
-  end_stream(stream);
+  destroy_stream(stream);
 }
 
 static void contexts_stay_the_programs(void) {
@@ -152,7 +145,7 @@ static void contexts_stay_the_programs(void) {
       CHECK(current == mine[i]);
     }
     end_pair(&pair);
-    end_stream(stream);
+    destroy_stream(stream);
   }
   CHECK_EQUAL(atomic_load(&calls_made), calls + DEVICES); /* each device has kernels of its own */
   current = NULL;
@@ -178,7 +171,7 @@ static void failures_are_statuses(void) {
   }
   CHECK_EQUAL(aclpy_plan_release(plan), 0);
   end_pair(&pair);
-  end_stream(stream);
+  destroy_stream(stream);
 }
 
 static void scratch_that_is_there_serves(void) {
@@ -201,8 +194,8 @@ static void scratch_that_is_there_serves(void) {
   CHECK_EQUAL(aclpy_plan_release(small), 0);
   CHECK_EQUAL(aclpy_plan_release(large), 0);
   end_pair(&pair);
-  end_stream(stream);
-  end_stream(fresh);
+  destroy_stream(stream);
+  destroy_stream(fresh);
 }
 
 static void senseless_descriptions_are_not_kept(void) {
@@ -233,7 +226,7 @@ static void another_table_begins_anew(void) {
   CHECK_EQUAL(atomic_load(&calls_made), calls + 4);
   CHECK_EQUAL(aclpy_plan_release(plan), 0);
   end_pair(&pair);
-  end_stream(stream);
+  destroy_stream(stream);
 }
 
 static void events_go_the_short_way(void) {
@@ -257,8 +250,8 @@ static void events_go_the_short_way(void) {
   CHECK_EQUAL(aclpy_event_destroy(event), 0);
   CHECK_EQUAL(aclpy_plan_release(plan), 0);
   end_pair(&pair);
-  end_stream(stream);
-  end_stream(other);
+  destroy_stream(stream);
+  destroy_stream(other);
 }
 
 /* ---- the worker ---- */
@@ -278,7 +271,7 @@ static void what_is_done_is_let_go_of(void) {
     while (atomic_load(&releases) == before) sched_yield(); /* nobody waits for the stream, and yet */
   }
   CHECK_EQUAL(aclpy_plan_release(plan), 0);
-  end_stream(stream);
+  destroy_stream(stream);
 }
 
 static void who_asks_hears(void) {
@@ -306,7 +299,7 @@ static void who_asks_hears(void) {
   CHECK_EQUAL(aclpy_event_destroy(event), 0);
   CHECK_EQUAL(aclpy_plan_release(plan), 0);
   end_pair(&pair);
-  end_stream(stream);
+  destroy_stream(stream);
 }
 
 static void host_functions_keep_their_place(void) {
@@ -323,7 +316,7 @@ static void host_functions_keep_their_place(void) {
   CHECK_EQUAL(result(&pair), ROUNDS / 10);
   CHECK_EQUAL(aclpy_plan_release(plan), 0);
   end_pair(&pair);
-  end_stream(stream);
+  destroy_stream(stream);
 }
 
 /* ---- many at once ---- */
@@ -342,7 +335,7 @@ static void *launch_and_wait(void *arg) {
     if (round % 5 == 0) synchronize(mine);
     if (round % 64 == 63) { /* with work that nobody has waited for */
       run(shared_plan, &pair, mine);
-      end_stream(mine);
+      destroy_stream(mine);
       mine = new_stream();
     }
   }
@@ -352,7 +345,7 @@ static void *launch_and_wait(void *arg) {
   CHECK_EQUAL(result(&ours), value + 10);
   end_pair(&pair);
   end_pair(&ours);
-  end_stream(mine);
+  destroy_stream(mine);
   return NULL;
 }
 
@@ -363,7 +356,7 @@ static void threads_share_a_step(void) {
   for (int i = 0; i < THREADS; i++) threads[i] = start_thread(launch_and_wait, (void *)(intptr_t)(100 * i));
   for (int i = 0; i < THREADS; i++) join_thread(threads[i]);
   CHECK_EQUAL(aclpy_plan_release(shared_plan), 0);
-  end_stream(shared_stream);
+  destroy_stream(shared_stream);
 }
 
 /* ---- ends ---- */
@@ -389,7 +382,7 @@ static void a_fork_has_no_device(void) {
   CHECK_EQUAL(atomic_load(&launched), launches + 1);
   CHECK_EQUAL(aclpy_plan_release(plan), 0);
   end_pair(&pair);
-  end_stream(stream);
+  destroy_stream(stream);
 }
 
 static void an_end_with_work_left(void) {

@@ -3,9 +3,7 @@
  */
 #include <stdatomic.h>
 
-#include "aclpy_status.h"
-#include "check.h"
-#include "engine.h"
+#include "order_support.h"
 
 static uintptr_t device(size_t size) {
   uintptr_t address = 0;
@@ -21,17 +19,6 @@ static uintptr_t pinned(size_t size) {
   CHECK_EQUAL(address % 64, 0);
   memset((void *)address, 0x22, size);
   return address;
-}
-
-static aclpy_handle new_stream(void) {
-  aclpy_handle stream = 0;
-  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
-  return stream;
-}
-
-static void park_stream(aclpy_handle stream, struct park *park) {
-  CHECK_EQUAL(aclpy_submit(0, stream, "park", park_run, park_drop, park, 0), 0);
-  latch_wait(&park->begun, 1);
 }
 
 /* ---- allocating ---- */

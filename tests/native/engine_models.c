@@ -3,26 +3,9 @@
  */
 #include <stdatomic.h>
 
-#include "aclpy_status.h"
-#include "check.h"
-#include "engine.h"
+#include "order_support.h"
 
-enum { PERSISTENT = 4, SYNC = 1 };
 enum { HEAD = 0 };
-
-static aclpy_handle new_stream(uint32_t flags) {
-  aclpy_handle stream = 0;
-  CHECK_EQUAL(aclpy_stream_create(0, 0, flags, &stream), 0);
-  return stream;
-}
-
-static void destroy_stream(aclpy_handle stream) { CHECK_EQUAL(aclpy_stream_destroy(0, stream), 0); }
-
-static aclpy_handle new_event(void) {
-  aclpy_handle event = 0;
-  CHECK_EQUAL(aclpy_event_create(0, ACLPY_EVENT_EX_WITH_FLAG, SYNC, &event), 0);
-  return event;
-}
 
 static aclpy_handle new_model(void) {
   aclpy_handle model = 0;
@@ -40,7 +23,7 @@ static void finish(aclpy_handle model, aclpy_handle stream) {
 /* Numbers in the order in which tasks ran. */
 static atomic_int turn;
 
-static int32_t mark(void *arg) {
+static int32_t take_turn(void *arg) {
   atomic_store((atomic_int *)arg, atomic_fetch_add(&turn, 1) + 1);
   return 0;
 }
@@ -62,7 +45,7 @@ static void submit(aclpy_handle stream, aclpy_task_run run, void *arg) {
 /* ---- statuses ---- */
 
 static void building_is_checked(void) {
-  aclpy_handle model = 0, plain = new_stream(0), stream = new_stream(PERSISTENT), other = 0, graph = 0;
+  aclpy_handle model = 0, plain = new_stream(), stream = new_stream_with(PERSISTENT), other = 0, graph = 0;
   atomic_int ran = 0;
   CHECK_EQUAL(aclpy_model_build_begin(0, 0, NULL), 100000);
   CHECK_EQUAL(aclpy_model_build_begin(0, 1, &model), 107000);
@@ -90,12 +73,12 @@ static void building_is_checked(void) {
   CHECK_EQUAL(aclpy_graph_execute_sync(model, -1), 507011);
   CHECK_EQUAL(aclpy_model_build_end(model, &ran), 107000);
   CHECK_EQUAL(aclpy_model_build_end(model, NULL), 107005); /* no stream has ended its tasks */
-  submit(stream, mark, &ran);
+  submit(stream, take_turn, &ran);
   CHECK_EQUAL(aclpy_model_end_task(0, model, stream), 0);
-  CHECK_EQUAL(aclpy_submit(0, stream, "host", mark, NULL, &ran, 0), 107005);
+  CHECK_EQUAL(aclpy_submit(0, stream, "host", take_turn, NULL, &ran, 0), 107005);
   CHECK_EQUAL(aclpy_model_build_end(model, NULL), 0);
   CHECK_EQUAL(aclpy_model_build_end(model, NULL), 107005);
-  CHECK_EQUAL(aclpy_model_bind(0, model, new_stream(PERSISTENT), HEAD), 107005);
+  CHECK_EQUAL(aclpy_model_bind(0, model, new_stream_with(PERSISTENT), HEAD), 107005);
   CHECK_EQUAL(aclpy_graph_execute_sync(model, 0), 107000);
   CHECK_EQUAL(aclpy_graph_execute_sync(model, -2), 107000);
   CHECK_EQUAL(ran, 0);
@@ -109,7 +92,7 @@ static void building_is_checked(void) {
 }
 
 static void captures_are_no_models(void) {
-  aclpy_handle stream = new_stream(0), persistent = new_stream(PERSISTENT), graph = 0;
+  aclpy_handle stream = new_stream(), persistent = new_stream_with(PERSISTENT), graph = 0;
   CHECK_EQUAL(aclpy_capture_begin(0, stream, 0), 0);
   CHECK_EQUAL(aclpy_capture_end(0, stream, &graph), 0);
   CHECK_EQUAL(aclpy_model_bind(0, graph, persistent, HEAD), 107000);
@@ -122,7 +105,7 @@ static void captures_are_no_models(void) {
 }
 
 static void building_forbids_nothing_else(void) {
-  aclpy_handle model = new_model(), stream = new_stream(PERSISTENT);
+  aclpy_handle model = new_model(), stream = new_stream_with(PERSISTENT);
   int32_t state = -1, info = -1;
   uintptr_t memory = 0;
   bind(model, stream);
@@ -136,25 +119,25 @@ static void building_forbids_nothing_else(void) {
   CHECK_EQUAL(info, 0);
   CHECK_EQUAL(aclpy_free(memory), 0);
   CHECK_EQUAL(aclpy_graph_destroy(model), 0); /* in the middle; the stream is its own again */
-  CHECK_EQUAL(aclpy_submit(0, stream, "host", mark, NULL, &state, 0), 107005);
+  CHECK_EQUAL(aclpy_submit(0, stream, "host", take_turn, NULL, &state, 0), 107005);
   destroy_stream(stream);
 }
 
 /* ---- order ---- */
 
 static void tasks_run_at_each_execution(void) {
-  aclpy_handle model = new_model(), stream = new_stream(PERSISTENT), plain = new_stream(0);
+  aclpy_handle model = new_model(), stream = new_stream_with(PERSISTENT), plain = new_stream();
   atomic_int first = 0, inside = 0, last = 0;
   bind(model, stream);
-  submit(stream, mark, &inside);
+  submit(stream, take_turn, &inside);
   finish(model, stream);
   CHECK_EQUAL(inside, 0);
   atomic_store(&turn, 0);
   for (int round = 0; round < 3; round++) {
     int before = turn;
-    submit(plain, mark, &first);
+    submit(plain, take_turn, &first);
     CHECK_EQUAL(aclpy_graph_execute(0, model, plain), 0);
-    submit(plain, mark, &last);
+    submit(plain, take_turn, &last);
     CHECK_EQUAL(aclpy_stream_synchronize(0, plain), 0);
     CHECK_EQUAL(first, before + 1);
     CHECK_EQUAL(inside, before + 2);
@@ -168,16 +151,17 @@ static void tasks_run_at_each_execution(void) {
 }
 
 static void every_stream_starts_and_ends_with_the_model(void) {
-  aclpy_handle model = new_model(), one = new_stream(PERSISTENT), two = new_stream(PERSISTENT), plain = new_stream(0);
-  aclpy_handle done = new_event();
+  aclpy_handle model = new_model(), one = new_stream_with(PERSISTENT), two = new_stream_with(PERSISTENT),
+               plain = new_stream();
+  aclpy_handle done = new_event(ACLPY_EVENT_EX_WITH_FLAG, SYNC);
   struct latch before = LATCH, inside = LATCH;
   atomic_int quick = 0, slow = 0;
   int32_t recorded = 1;
   bind(model, one);
   bind(model, two);
-  submit(one, mark, &quick);
+  submit(one, take_turn, &quick);
   submit(two, wait_latch, &inside);
-  submit(two, mark, &slow);
+  submit(two, take_turn, &slow);
   finish(model, one);
   submit(plain, wait_latch, &before);
   CHECK_EQUAL(aclpy_graph_execute(0, model, plain), 0);
@@ -200,21 +184,23 @@ static void every_stream_starts_and_ends_with_the_model(void) {
 }
 
 static void events_order_the_streams_of_a_model(void) {
-  aclpy_handle model = new_model(), one = new_stream(PERSISTENT), two = new_stream(PERSISTENT), plain = new_stream(0);
-  aclpy_handle event = new_event(), outside = new_event(), wrong = 0;
+  aclpy_handle model = new_model(), one = new_stream_with(PERSISTENT), two = new_stream_with(PERSISTENT),
+               plain = new_stream();
+  aclpy_handle event = new_event(ACLPY_EVENT_EX_WITH_FLAG, SYNC), outside = new_event(ACLPY_EVENT_EX_WITH_FLAG, SYNC),
+               wrong = 0;
   atomic_int produced = 0, consumed = 0;
   CHECK_EQUAL(aclpy_event_create(0, ACLPY_EVENT_PLAIN, 0, &wrong), 0);
   CHECK_EQUAL(aclpy_event_record(0, outside, plain), 0);
   bind(model, two);
   bind(model, one);
-  submit(one, mark, &produced);
+  submit(one, take_turn, &produced);
   CHECK_EQUAL(aclpy_event_record(0, event, one), 0);
   CHECK_EQUAL(aclpy_event_record(0, wrong, one), 207000);
   CHECK_EQUAL(aclpy_event_wait(0, two, outside), 107024);
   CHECK_EQUAL(aclpy_event_wait(0, plain, event), 107005);
   CHECK_EQUAL(aclpy_event_synchronize(event), 107028);
   CHECK_EQUAL(aclpy_event_wait(0, two, event), 0); /* what was refused has changed nothing */
-  submit(two, mark, &consumed);
+  submit(two, take_turn, &consumed);
   finish(model, two);
   for (int round = 0; round < 50; round++) {
     CHECK_EQUAL(aclpy_graph_execute_sync(model, -1), 0);
@@ -232,7 +218,7 @@ static void events_order_the_streams_of_a_model(void) {
 /* ---- failures and ends ---- */
 
 static void failures_and_timeouts_surface(void) {
-  aclpy_handle model = new_model(), stream = new_stream(PERSISTENT), plain = new_stream(0), other = 0, back = 0;
+  aclpy_handle model = new_model(), stream = new_stream_with(PERSISTENT), plain = new_stream(), other = 0, back = 0;
   struct latch latch = LATCH;
   bind(model, stream);
   submit(stream, wait_latch, &latch);
@@ -255,12 +241,12 @@ static void failures_and_timeouts_surface(void) {
 }
 
 static void an_aborted_model_leaves_out_the_rest(void) {
-  aclpy_handle model = new_model(), stream = new_stream(PERSISTENT), plain = new_stream(0);
+  aclpy_handle model = new_model(), stream = new_stream_with(PERSISTENT), plain = new_stream();
   struct latch latch = LATCH;
   atomic_int ran = 0;
   bind(model, stream);
   submit(stream, wait_latch, &latch);
-  submit(stream, mark, &ran);
+  submit(stream, take_turn, &ran);
   finish(model, stream);
   CHECK_EQUAL(aclpy_graph_abort(model), 0); /* nothing runs: nothing to end */
   CHECK_EQUAL(aclpy_graph_execute(0, model, plain), 0);
@@ -284,7 +270,8 @@ static void tell_twice(void *data) {
 }
 
 static void streams_are_listed_and_the_end_is_told(void) {
-  aclpy_handle model = new_model(), one = new_stream(PERSISTENT), two = new_stream(PERSISTENT), found[3] = {0};
+  aclpy_handle model = new_model(), one = new_stream_with(PERSISTENT), two = new_stream_with(PERSISTENT),
+               found[3] = {0};
   uint32_t n = 0;
   char a[] = "a", b[] = "b", c[] = "c";
   bind(model, one);
@@ -316,7 +303,7 @@ static void contexts_end_in_the_middle(void) {
   CHECK_EQUAL(aclpy_context_create(0, &context), 0);
   building = new_model();
   built = new_model();
-  for (int i = 0; i < 2; i++) streams[i] = new_stream(PERSISTENT);
+  for (int i = 0; i < 2; i++) streams[i] = new_stream_with(PERSISTENT);
   bind(building, streams[0]);
   bind(built, streams[1]);
   finish(built, streams[1]);
@@ -329,7 +316,7 @@ static void contexts_end_in_the_middle(void) {
 }
 
 static void no_memory(void) {
-  aclpy_handle one = new_stream(PERSISTENT), two = new_stream(PERSISTENT);
+  aclpy_handle one = new_stream_with(PERSISTENT), two = new_stream_with(PERSISTENT);
   atomic_int ran = 0;
   for (int64_t n = 1; n < 20; n++) {
     aclpy_handle model = 0;
@@ -337,7 +324,7 @@ static void no_memory(void) {
     int32_t status = aclpy_model_build_begin(0, 0, &model);
     if (status == 0) status = aclpy_model_bind(0, model, one, HEAD);
     if (status == 0) status = aclpy_model_bind(0, model, two, HEAD);
-    if (status == 0) status = aclpy_submit(0, two, "host", mark, NULL, &ran, 0);
+    if (status == 0) status = aclpy_submit(0, two, "host", take_turn, NULL, &ran, 0);
     if (status == 0) status = aclpy_model_end_task(0, model, two);
     if (status == 0) status = aclpy_model_build_end(model, NULL);
     if (status == 0) status = aclpy_graph_execute_sync(model, -1);

@@ -74,11 +74,9 @@ static void facts_of_streams(void) {
 }
 
 static void special_streams(void) {
-  aclpy_handle persistent = 0, device = 0;
+  aclpy_handle persistent = new_stream_with(PERSISTENT), device = new_stream_with(DEVICE_USE_ONLY_STREAM);
   struct latch ran = LATCH;
   int32_t state = -1;
-  CHECK_EQUAL(aclpy_stream_create(0, 0, PERSISTENT, &persistent), 0);
-  CHECK_EQUAL(aclpy_stream_create(0, 0, DEVICE_USE_ONLY, &device), 0);
   CHECK_EQUAL(aclpy_submit(0, persistent, NULL, mark, NULL, &ran, 0), 107005);
   CHECK_EQUAL(aclpy_stream_query(0, persistent, &state), 0);
   CHECK_EQUAL(state, 0);

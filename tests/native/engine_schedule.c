@@ -3,23 +3,7 @@
  */
 #include <stdatomic.h>
 
-#include "aclpy_status.h"
-#include "check.h"
-#include "engine.h"
-
-enum { SYNC = 1 };
-
-static aclpy_handle new_stream(void) {
-  aclpy_handle stream = 0;
-  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
-  return stream;
-}
-
-static aclpy_handle new_event(int32_t kind, uint32_t flags) {
-  aclpy_handle event = 0;
-  CHECK_EQUAL(aclpy_event_create(0, kind, flags, &event), 0);
-  return event;
-}
+#include "order_support.h"
 
 /* Host functions that write their letter behind those of the others. */
 static char written[4096];

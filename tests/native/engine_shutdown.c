@@ -8,19 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "aclpy_status.h"
-#include "check.h"
-#include "engine.h"
+#include "order_support.h"
 
 enum { N = 64, BYTES = N * 4, PATIENCE_SECONDS = 60 };
 
 static aclpy_handle context;
-
-static aclpy_handle new_stream(void) {
-  aclpy_handle stream = 0;
-  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
-  return stream;
-}
 
 /* ---- a host function that never returns ---- */
 
@@ -39,7 +31,7 @@ static int32_t wait_device(struct waiter *self) {
   (void)self;
   return aclpy_synchronize_device(0);
 }
-static int32_t destroy_stream(struct waiter *self) { return aclpy_stream_destroy(0, self->handle); }
+static int32_t destroy_waited_stream(struct waiter *self) { return aclpy_stream_destroy(0, self->handle); }
 
 static void *waiting(void *arg) {
   struct waiter *self = arg;
@@ -73,7 +65,7 @@ static void parked_forever(void) {
                              {.wait = wait_memory, .address = memory, .begun = LATCH},
                              {.wait = wait_memory, .address = memory, .begun = LATCH},
                              {.wait = wait_device, .begun = LATCH},
-                             {.wait = destroy_stream, .handle = ending, .begun = LATCH}};
+                             {.wait = destroy_waited_stream, .handle = ending, .begun = LATCH}};
   enum { WAITERS = sizeof(waiters) / sizeof(waiters[0]) };
   pthread_t threads[WAITERS];
   for (int i = 0; i < WAITERS; i++) threads[i] = start_thread(waiting, &waiters[i]);

@@ -5,20 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "aclpy_status.h"
-#include "check.h"
-#include "engine.h"
-
-static aclpy_handle new_stream(void) {
-  aclpy_handle stream = 0;
-  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
-  return stream;
-}
-
-static void park_stream(aclpy_handle stream, struct park *park) {
-  CHECK_EQUAL(aclpy_submit(0, stream, "park", park_run, park_drop, park, 0), 0);
-  latch_wait(&park->begun, 1);
-}
+#include "order_support.h"
 
 /* ---- order ---- */
 

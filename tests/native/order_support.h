@@ -10,14 +10,16 @@
 #include "check.h"
 #include "engine.h"
 
-enum { SYNC = 1, PROGRESS = 2, TIME_LINE = 8 };
-enum { PERSISTENT = 4, DEVICE_USE_ONLY = 32 };
+enum { SYNC = 1, PROGRESS = 2, TIME_LINE = 8 };       /* flags of events */
+enum { PERSISTENT = 4, DEVICE_USE_ONLY_STREAM = 32 }; /* of streams */
 
-static inline aclpy_handle new_stream(void) {
+static inline aclpy_handle new_stream_with(uint32_t flags) {
   aclpy_handle stream = 0;
-  CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream), 0);
+  CHECK_EQUAL(aclpy_stream_create(0, 0, flags, &stream), 0);
   return stream;
 }
+
+static inline aclpy_handle new_stream(void) { return new_stream_with(0); }
 
 static inline void destroy_stream(aclpy_handle stream) { CHECK_EQUAL(aclpy_stream_destroy(0, stream), 0); }
 

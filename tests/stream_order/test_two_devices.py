@@ -6,24 +6,18 @@ The number of devices is fixed when a process starts, so each test is a program 
 
 from __future__ import annotations
 
+import os
 import textwrap
+from pathlib import Path
 
 from support.process import run_python
 
+TESTS = Path(__file__).resolve().parent.parent
+
 PRELUDE = """
-import threading
 import numpy as np
 import aclnn_py as acl
-
-PATIENCE_S = 30
-
-class Latch:
-    def __init__(self, stream):
-        self.held, self.opened = threading.Event(), threading.Event()
-        stream.launch_host_func(self.hold)
-    def hold(self, *_):
-        self.held.set()
-        assert self.opened.wait(PATIENCE_S)
+from support.latch import Latch
 
 def refused(call):
     try:
@@ -42,7 +36,9 @@ D2D = acl.ACL_MEMCPY_DEVICE_TO_DEVICE
 
 
 def run(code: str, **environment: str) -> None:
-    done = run_python(PRELUDE + textwrap.dedent(code), **{"ACLNN_PY_DEVICES": "2", **environment})
+    paths = os.pathsep.join(filter(None, [str(TESTS), os.environ.get("PYTHONPATH")]))
+    settings = {"PYTHONPATH": paths, "ACLNN_PY_DEVICES": "2", **environment}
+    done = run_python(PRELUDE + textwrap.dedent(code), **settings)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip().endswith("done"), done.stdout
 
@@ -64,9 +60,9 @@ def test_a_copy_between_devices_waits_for_its_stream_and_for_the_event():
         acl.aclrtSetDevice(1)
         acl.aclrtStreamWaitEvent(second, done)
         acl.aclrtMemcpyAsync(there, 8, here, 8, D2D, second)
-        assert latch.held.wait(PATIENCE_S)
+        latch.wait_until_held()
         assert value(there) == 0  # neither stream has moved on
-        latch.opened.set()
+        latch.open()
         acl.aclrtSynchronizeStream(second)
         assert value(there) == 2
         print("done")

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -18,7 +17,7 @@ from aclnn_py.dialects.onednn.enums import (
 )
 from aclnn_py.dialects.onednn.operations import Entry, post_ops
 from aclnn_py.dialects.onednn.statuses import refuse, status
-from aclnn_runtime.arguments import describe
+from aclnn_runtime.arguments import describe, whole_number, whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -200,18 +199,12 @@ def _scale(
     function = f"primitive_attr.{name}"
     numbers = []
     for argument, value in (("arg", arg), ("mask", mask)):
-        try:
-            number = operator.index(value)  # type: ignore[arg-type]  # asking is the test
-        except TypeError:
-            number = -1
-        if number < 0:
+        number = whole_number(value)
+        if number is None or number < 0:
             _refuse(function, argument, value, "an integer >= 0")
         numbers.append(number)
-    try:
-        sizes = tuple(operator.index(size) for size in groups)  # type: ignore[attr-defined]
-    except TypeError:
-        sizes = (0,)
-    if any(size <= 0 for size in sizes):
+    sizes = whole_numbers(groups)
+    if sizes is None or any(size <= 0 for size in sizes):
         _refuse(function, "groups", groups, "a sequence of positive integers, empty for none")
     element = member(function, "data_type", kind, data_type)
     return numbers[0], Scale(numbers[1], sizes, element, bool(on_host))

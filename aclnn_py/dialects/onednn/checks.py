@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, NoReturn
 
 from aclnn_py.dialects.onednn.attr import Attributes, primitive_attr
@@ -17,7 +16,7 @@ from aclnn_py.dialects.onednn.enums import (
     prop_kind,
 )
 from aclnn_py.dialects.onednn.statuses import OneDnnError, refuse, status
-from aclnn_runtime.arguments import describe
+from aclnn_runtime.arguments import describe, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,10 +77,7 @@ def softmax_algorithm(function: str, kind: object) -> algorithm | internal_algor
 
 def check_axis(function: str, axis: object, dst: memory_desc) -> int:
     """Step 4: 0 <= axis < rank of dst; axes never count from the back here."""
-    try:
-        number = None if isinstance(axis, bool) else operator.index(axis)  # type: ignore[arg-type]  # asking is the test
-    except TypeError:
-        number = None
+    number = whole_number(axis)
     if number is None:
         got = describe(axis)
         _invalid(function, "axis", "is no integer", got, f"an int, 0 <= axis < {dst.ndims}")

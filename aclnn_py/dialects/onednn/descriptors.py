@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from aclnn_py.dialects.onednn.enums import (
 )
 from aclnn_py.dialects.onednn.statuses import refuse, status
 from aclnn_py.dialects.onednn.tags import axis_order, natural_tag
-from aclnn_runtime.arguments import describe
+from aclnn_runtime.arguments import describe, whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -237,10 +236,7 @@ def _type(value: object, *, needed: bool) -> data_type:
 
 
 def _integers(argument: str, values: object) -> tuple[int, ...]:
-    try:
-        found = tuple(operator.index(value) for value in values)  # type: ignore[attr-defined]
-    except TypeError:
-        found = None
+    found = whole_numbers(values)
     if found is None or not all(-(2**63) <= value < 2**63 for value in found):
         refuse(
             status.invalid_arguments,

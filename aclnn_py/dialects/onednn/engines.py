@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -12,7 +11,7 @@ from aclnn_py.core.device import Device
 from aclnn_py.dialects.onednn.enums import DNNL_MAX_NDIMS, engine_kind, member, stream_flags
 from aclnn_py.dialects.onednn.statuses import refuse, status, translated, translation
 from aclnn_runtime import AclError, raise_last
-from aclnn_runtime.arguments import describe
+from aclnn_runtime.arguments import describe, whole_number
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -139,10 +138,8 @@ class engine:
 
 def _number(index: object) -> int:
     """An index; -1 for what is none."""
-    try:
-        return -1 if isinstance(index, bool) else operator.index(index)  # type: ignore[arg-type]  # asking is the test
-    except TypeError:
-        return -1
+    number = whole_number(index)
+    return -1 if number is None else number
 
 
 class stream(calls.PrimitiveStream):

@@ -14,7 +14,7 @@ from aclnn_py.dialects.onednn.engines import check_engine
 from aclnn_py.dialects.onednn.enums import format_kind
 from aclnn_py.dialects.onednn.statuses import refuse, status, translated
 from aclnn_runtime import Buffer
-from aclnn_runtime.arguments import describe
+from aclnn_runtime.arguments import describe, whole_number
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -115,10 +115,11 @@ class memory:
         if isinstance(handle, Buffer):
             if handle.closed or handle.nbytes < self.desc.get_size():
                 _refuse_handle("memory.set_data_handle", handle, self.desc)
-        elif handle is not None and (
-            not isinstance(handle, int) or isinstance(handle, bool) or not 0 <= handle < 2**64
-        ):
-            _refuse_handle("memory.set_data_handle", handle, self.desc)
+        elif handle is not None:
+            address = whole_number(handle)
+            if address is None or not 0 <= address < 2**64:
+                _refuse_handle("memory.set_data_handle", handle, self.desc)
+            handle = address
         self._bind(handle or None)
         calls.moved()  # what is bound to the old one is stale
 

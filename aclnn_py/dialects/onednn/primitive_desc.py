@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ from aclnn_py.dialects.onednn.enums import (
 )
 from aclnn_py.dialects.onednn.statuses import refuse, status, translated
 from aclnn_py.twophase import make_plan
-from aclnn_runtime.arguments import describe
+from aclnn_runtime.arguments import describe, whole_number
 
 if TYPE_CHECKING:
     from aclnn_py.dialects.onednn.attr import Attributes
@@ -104,9 +103,8 @@ class softmax_primitive_desc:
         OneDnnError
             invalid_arguments for what is no integer.
         """
-        try:
-            index = operator.index(index)
-        except TypeError:
+        number = whole_number(index)
+        if number is None:
             refuse(
                 status.invalid_arguments,
                 f"{self._name}.query_md",
@@ -116,9 +114,9 @@ class softmax_primitive_desc:
                 expected="an integer",
                 fix="for example DNNL_ARG_SRC",
             )
-        if index == DNNL_ARG_SCRATCHPAD:
+        if number == DNNL_ARG_SCRATCHPAD:
             return self.scratchpad_desc()
-        return next((a.desc for a in self.arguments if a.index == index), memory_desc())
+        return next((a.desc for a in self.arguments if a.index == number), memory_desc())
 
     def scratchpad_desc(self) -> memory_desc:
         """1-D u8 of the workspace's size in user mode; zero without one, or in library mode."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
@@ -17,7 +16,7 @@ from aclnn_py.dialects.onednn_graph.enums import (
 )
 from aclnn_py.dialects.onednn_graph.enums import layout_type as layout_type_t
 from aclnn_py.dialects.onednn_graph.enums import property_type as property_type_t
-from aclnn_runtime.arguments import describe
+from aclnn_runtime.arguments import describe, whole_number, whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -215,36 +214,21 @@ def _size(size: int) -> str:
 
 
 def _id(value: object) -> int:
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]  # asking is the test
-    except TypeError:
-        number = -1
-    if not 0 <= number < _MOST_ID:
+    number = whole_number(value)
+    if number is None or not 0 <= number < _MOST_ID:
         _invalid("tid", "is no id", describe(value), "an integer from 0")
     return number
-
-
-def _rank(value: object) -> int | None:
-    """A number of dimensions; None for what is none."""
-    try:
-        return None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]  # asking is the test
-    except TypeError:
-        return None
 
 
 def _dims(value: object) -> tuple[int, tuple[int, ...]]:
     if value is None:
         return DNNL_GRAPH_UNKNOWN_NDIMS, ()
-    rank = _rank(value)
+    rank = whole_number(value)
     if rank == DNNL_GRAPH_UNKNOWN_NDIMS:
         return DNNL_GRAPH_UNKNOWN_NDIMS, ()
-    try:
-        sizes = (
-            tuple(operator.index(size) for size in value)  # type: ignore[attr-defined]
-            if rank is None
-            else (DNNL_GRAPH_UNKNOWN_DIM,) * min(max(rank, 0), DNNL_MAX_NDIMS)
-        )
-    except TypeError:
+    unnamed = (DNNL_GRAPH_UNKNOWN_DIM,) * min(max(rank or 0, 0), DNNL_MAX_NDIMS)
+    sizes = whole_numbers(value) if rank is None else unnamed
+    if sizes is None:
         _invalid("dims", "are no sizes", describe(value), "integers")
     negative = [size for size in sizes if size < 0 and size != DNNL_GRAPH_UNKNOWN_DIM]
     rank = len(sizes) if rank is None else rank
@@ -259,10 +243,7 @@ def _strides(
 ) -> tuple[int, ...]:
     if given is None:
         return dense_strides(dims) if kind is layout_type_t.strided else ()
-    try:
-        found = tuple(operator.index(step) for step in given)  # type: ignore[attr-defined]
-    except TypeError:
-        found = None
+    found = whole_numbers(given)
     steps = found or ()
     unknown = DNNL_GRAPH_UNKNOWN_DIM
     if found is None or len(steps) != len(dims) or any(s < 0 and s != unknown for s in steps):

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar, Final, NoReturn
@@ -19,7 +18,7 @@ from aclnn_py.dialects.onednn_graph.enums import attr as attr_type
 from aclnn_py.dialects.onednn_graph.enums import kind as kind_type
 from aclnn_py.dialects.onednn_graph.logical_tensors import check_logical_tensor, logical_tensor
 from aclnn_py.dialects.onednn_graph.schemas import SCHEMAS
-from aclnn_runtime.arguments import describe
+from aclnn_runtime.arguments import describe, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -192,11 +191,8 @@ def _number(value: object) -> int | float | None:
     value = _plain(value)
     if isinstance(value, bool | str):
         return None
-    try:
-        whole = operator.index(value)  # type: ignore[arg-type]  # asking is the test
-    except TypeError:
-        pass
-    else:
+    whole = whole_number(value)
+    if whole is not None:
         return whole if whole in _INT64 else None
     if isinstance(value, float):
         with suppress(OverflowError):
@@ -205,11 +201,8 @@ def _number(value: object) -> int | float | None:
 
 
 def _id(value: object) -> int:
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]  # asking is the test
-    except TypeError:
-        number = -1
-    if not 0 <= number < 2**64:
+    number = whole_number(value)
+    if number is None or not 0 <= number < 2**64:
         _invalid("id", "is no id", describe(value), "an integer from 0")
     return number
 
