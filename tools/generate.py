@@ -11,12 +11,16 @@ import enum
 import importlib
 import os
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).resolve().parent.parent
-OPS = ROOT / "aclnn_py" / "ops"
+import fresh
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OPS = fresh.ROOT / "aclnn_py" / "ops"
 INDEX = OPS / "_index.py"
-STUB = ROOT / "aclnn_py" / "dialects" / "aclnn.pyi"
+STUB = fresh.ROOT / "aclnn_py" / "dialects" / "aclnn.pyi"
 
 _HEADER = (
     "# SPDX-License-Identifier: Apache-2.0\n"
@@ -28,8 +32,8 @@ from aclnn_py.core.executor import Executor
 from aclnn_runtime import Buffer, Stream
 """
 
-PACKAGE_STUB = ROOT / "aclnn_py" / "__init__.pyi"
-DIALECTS = ROOT / "aclnn_py" / "dialects"
+PACKAGE_STUB = fresh.ROOT / "aclnn_py" / "__init__.pyi"
+DIALECTS = fresh.ROOT / "aclnn_py" / "dialects"
 ACL_INDEX = DIALECTS / "_acl_index.py"
 ACL_STUB = DIALECTS / "acl.pyi"
 _OTHER_VOCABULARY = {"acl_tensor"}  # operators' tensors: the package gathers them itself
@@ -63,7 +67,7 @@ def acl_modules() -> list[str]:
     ]
     enums = [
         f"aclnn_runtime.{path.stem}"
-        for path in sorted((ROOT / "runtime" / "aclnn_runtime").glob("enums*.py"))
+        for path in sorted((fresh.ROOT / "runtime" / "aclnn_runtime").glob("enums*.py"))
     ]
     return ["aclnn_runtime.errors", *enums, *functions]
 
@@ -178,24 +182,13 @@ FILES = (
 )
 
 
-def main(arguments: list[str]) -> int:
-    """Write or check; the exit code says whether all is fresh."""
-    stale = []
-    for path, make in FILES:
-        text = make()
-        if path.exists() and path.read_text() == text:
-            continue
-        if "--check" in arguments:
-            stale.append(path.relative_to(ROOT))
-        else:
-            path.write_text(text)
-            print(f"wrote {path.relative_to(ROOT)}", flush=True)
-            if (path, make) in INDICES:  # what is imported by now has read the old one
-                os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606  # ourselves
-    for path in stale:
-        print(f"stale: {path} (run python tools/generate.py)")
-    return 1 if stale else 0
+def render() -> dict[Path, str]:
+    """Text of each file."""
+    return {path: make() for path, make in FILES}
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    if "--check" not in sys.argv and fresh.write({path: make() for path, make in INDICES}):
+        # What is imported by now has read the old ones.
+        os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606  # ourselves
+    sys.exit(fresh.main(__doc__, render))

@@ -7,14 +7,17 @@ build time) and the headers (when a toolkit is made) are written from it.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).resolve().parent.parent
-FACTS = ROOT / "tests" / "data" / "operators.json"
-TABLE = ROOT / "aclnn_py" / "abi" / "operators.txt"
+import fresh
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FACTS = fresh.ROOT / "tests" / "data" / "operators.json"
+TABLE = fresh.ROOT / "aclnn_py" / "abi" / "operators.txt"
 
 TOP = """\
 # Prototypes of the two-phase operators: name | repository | header | parameters of phase 1.
@@ -27,8 +30,8 @@ def parameter(ctype: str, name: str) -> str:
     return f"{ctype}{'' if ctype.endswith('*') else ' '}{name}"
 
 
-def render() -> str:
-    """Text of the table."""
+def render() -> dict[Path, str]:
+    """The table's text."""
     facts = json.loads(FACTS.read_text(encoding="utf-8"))
     rows = []
     for operator in facts["operators"]:
@@ -36,24 +39,8 @@ def render() -> str:
         fields = [operator["name"], operator["repo"], header]
         fields += [parameter(ctype, name) for ctype, name in operator["params"]]
         rows.append(" | ".join(fields) + "\n")
-    return TOP + "".join(rows)
-
-
-def main() -> int:
-    """Write or check the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="exit 1 when the table is stale")
-    check = parser.parse_args().check
-    text = render()
-    if check:
-        if TABLE.is_file() and TABLE.read_text(encoding="utf-8") == text:
-            return 0
-        sys.stderr.write(f"{TABLE} is stale: run python tools/generate_abi.py\n")
-        return 1
-    TABLE.parent.mkdir(parents=True, exist_ok=True)
-    TABLE.write_text(text, encoding="utf-8")
-    return 0
+    return {TABLE: TOP + "".join(rows)}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(fresh.main(__doc__, render))

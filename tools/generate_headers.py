@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+import fresh
 
 from aclnn_py.core.dtype import DTYPES, aclDataType
 from aclnn_py.core.format import aclFormat
@@ -20,9 +21,9 @@ from aclnn_runtime.status_table import ALIASES, STATUSES
 
 if TYPE_CHECKING:
     from enum import IntEnum
+    from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-HEADERS = ROOT / "native" / "include"
+HEADERS = fresh.ROOT / "native" / "include"
 PART = re.compile(
     r"(?P<begin>/\* begin generated: (?P<name>[^*]+?) \*/\n).*?"
     r"(?P<end>/\* end generated: (?P=name) \*/)",
@@ -78,27 +79,17 @@ def part(name: str) -> str:
     return enumeration(known.get(name) or getattr(enums, name))
 
 
-def render(text: str) -> str:
-    """The header with its generated parts made anew."""
+def renewed(text: str) -> str:
+    """A header with its generated parts made anew."""
     return PART.sub(lambda found: found["begin"] + part(found["name"]) + found["end"], text)
 
 
-def main(arguments: list[str]) -> int:
-    """Write or check; the exit code says whether all is fresh."""
-    stale = 0
-    for path in sorted(HEADERS.rglob("*.h")):
-        old = path.read_text(encoding="utf-8")
-        new = render(old)
-        if new == old:
-            continue
-        if "--check" in arguments:
-            print(f"stale: {path.relative_to(ROOT)} (run python tools/generate_headers.py)")
-            stale += 1
-        else:
-            path.write_text(new, encoding="utf-8")
-            print(f"wrote {path.relative_to(ROOT)}")
-    return 1 if stale else 0
+def render() -> dict[Path, str]:
+    """Text of each header."""
+    return {
+        path: renewed(path.read_text(encoding="utf-8")) for path in sorted(HEADERS.rglob("*.h"))
+    }
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(fresh.main(__doc__, render))

@@ -8,23 +8,25 @@ of each that says what it lacks (aclnn_py/abi/lacking.py).
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
 import textwrap
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import fresh
 
 from aclnn_py.core.dtype import aclDataType
 from aclnn_py.core.format import aclFormat
 from aclnn_runtime import enums, enums_device, enums_model, enums_order
 
-ROOT = Path(__file__).resolve().parent.parent
-FACTS = ROOT / "tests" / "data" / "runtime.json"
-PARTS = ROOT / "native" / "include" / "toolkit" / "acl" / "rt"
-TABLE = ROOT / "aclnn_py" / "abi" / "runtime.txt"
-CAPI = ROOT / "native" / "capi"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FACTS = fresh.ROOT / "tests" / "data" / "runtime.json"
+PARTS = fresh.ROOT / "native" / "include" / "toolkit" / "acl" / "rt"
+TABLE = fresh.ROOT / "aclnn_py" / "abi" / "runtime.txt"
+CAPI = fresh.ROOT / "native" / "capi"
 
 # Subject, what it is, and its functions, by the vendor's header or by name: the first that matches.
 SUBJECTS = (
@@ -331,25 +333,5 @@ def render() -> dict[Path, str]:
     return texts
 
 
-def main() -> int:
-    """Write or check."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="exit 1 when anything is stale")
-    check = parser.parse_args().check
-    stale = [
-        path
-        for path, text in render().items()
-        if not path.is_file() or path.read_text(encoding="utf-8") != text
-    ]
-    for path in stale:
-        if check:
-            sys.stderr.write(
-                f"{path.relative_to(ROOT)} is stale: run python tools/generate_runtime.py\n"
-            )
-        else:
-            path.write_text(render()[path], encoding="utf-8")
-    return 1 if check and stale else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(fresh.main(__doc__, render))

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-import argparse
 import runpy
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "aclnn_py" / "core" / "soc.py"
-HEADER = ROOT / "native" / "include" / "aclpy_soc.h"
+import fresh
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLE = fresh.ROOT / "aclnn_py" / "core" / "soc.py"
+HEADER = fresh.ROOT / "native" / "include" / "aclpy_soc.h"
 
 TOP = """\
 /* SPDX-License-Identifier: Apache-2.0
@@ -25,8 +28,8 @@ TOP = """\
 """
 
 
-def render() -> str:
-    """Text of the header. The table is run by path, so no native library is needed."""
+def render() -> dict[Path, str]:
+    """The header's text. The table is run by path, so no native library is needed."""
     sys.modules.setdefault("soc_table", type(sys)("soc_table"))  # dataclasses look their module up
     table = runpy.run_path(str(TABLE), run_name="soc_table")
     rows = [
@@ -36,13 +39,14 @@ def render() -> str:
         for soc in table["SOC_PROFILES"].values()
     ]
     aliases = [f'ALIAS("{alias}", "{name}")' for alias, name in table["SOC_ALIASES"].items()]
-    return (
+    text = (
         TOP
         + f'#define ACLPY_SOC_DEFAULT "{table["DEFAULT_SOC"]}"\n\n'
         + _macro("ACLPY_SOC_ROWS(ROW)", rows)
         + _macro("ACLPY_SOC_ALIASES(ALIAS)", aliases)
         + "#endif\n"
     )
+    return {HEADER: text}
 
 
 def _macro(head: str, rows: list[str]) -> str:
@@ -51,20 +55,5 @@ def _macro(head: str, rows: list[str]) -> str:
     return "\n".join([f"{line:{width}}\\" for line in lines[:-1]] + [lines[-1]]) + "\n\n"
 
 
-def main() -> int:
-    """Write or check the header."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="exit 1 when the header is stale")
-    check = parser.parse_args().check
-    text = render()
-    if check:
-        if HEADER.is_file() and HEADER.read_text(encoding="utf-8") == text:
-            return 0
-        sys.stderr.write(f"{HEADER} is stale: run python tools/generate_soc.py\n")
-        return 1
-    HEADER.write_text(text, encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(fresh.main(__doc__, render))

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
-import argparse
 import runpy
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "runtime" / "aclnn_runtime" / "status_table.py"
-HEADER = ROOT / "native" / "include" / "aclpy_status.h"
-ENUMERATION = ROOT / "runtime" / "aclnn_runtime" / "status_enum.py"
+import fresh
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLE = fresh.ROOT / "runtime" / "aclnn_runtime" / "status_table.py"
+HEADER = fresh.ROOT / "native" / "include" / "aclpy_status.h"
+ENUMERATION = fresh.ROOT / "runtime" / "aclnn_runtime" / "status_enum.py"
 
 TOP = """\
 /* SPDX-License-Identifier: Apache-2.0
@@ -81,24 +84,5 @@ def render() -> dict[Path, str]:
     }
 
 
-def main() -> int:
-    """Write or check the files."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="exit 1 when a file is stale")
-    check = parser.parse_args().check
-    stale = [
-        path
-        for path, text in render().items()
-        if not path.is_file() or path.read_text(encoding="utf-8") != text
-    ]
-    if check:
-        for path in stale:
-            sys.stderr.write(f"{path} is stale: run python tools/generate_status.py\n")
-        return 1 if stale else 0
-    for path in stale:
-        path.write_text(render()[path], encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(fresh.main(__doc__, render))

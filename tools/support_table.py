@@ -3,42 +3,25 @@
 
 from __future__ import annotations
 
-import argparse
-import re
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+import fresh
 
 from aclnn_py.core.settings import Settings
 from aclnn_py.core.soc import DEFAULT_SOC, SOC_PROFILES
 from aclnn_py.support import setting_rows, support_rows
 
-ROOT = Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+README = fresh.ROOT / "README.md"
 
 
-def main() -> int:
-    """Write or check the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="exit 1 when a table is stale")
-    check = parser.parse_args().check
-    before = README.read_text(encoding="utf-8")
-    after = fill(fill(before, "operators", operators()), "settings", settings())
-    if check:
-        if before == after:
-            return 0
-        sys.stderr.write("README.md is stale: run python tools/support_table.py\n")
-        return 1
-    README.write_text(after, encoding="utf-8")
-    return 0
-
-
-def fill(text: str, name: str, body: str) -> str:
-    """Replace what stands between the two markers of `name`."""
-    begin, end = f"<!-- begin generated: {name} -->", f"<!-- end generated: {name} -->"
-    found = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-    if len(found.findall(text)) != 1:
-        sys.exit(f"README.md: expected one pair of markers for {name!r}")
-    return found.sub(lambda _: f"{begin}\n{body}{end}", text)
+def render() -> dict[Path, str]:
+    """The front page's text."""
+    page = fresh.fill(README.read_text(encoding="utf-8"), "operators", operators())
+    return {README: fresh.fill(page, "settings", settings())}
 
 
 def operators() -> str:
@@ -73,4 +56,4 @@ def settings() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(fresh.main(__doc__, render))

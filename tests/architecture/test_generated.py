@@ -35,7 +35,7 @@ def test_every_generator_is_listed():
     scripts = {
         path.name
         for path in (ROOT / "tools").glob("*.py")
-        if "--check" in path.read_text(encoding="utf-8")
+        if "fresh.main(" in path.read_text(encoding="utf-8")
     }
     assert scripts == set(GENERATORS)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
