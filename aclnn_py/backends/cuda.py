@@ -17,6 +17,7 @@ from aclnn_py.plan.choose import Refusal
 from aclnn_runtime.cuda_driver import Kernel, keep
 from aclnn_runtime.cuda_errors import tell
 from aclnn_runtime.cuda_queues import OnDevice, queue_of
+from aclnn_runtime.status_table import status_value
 from aclnn_runtime.step_call import find_step, register_step
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CudaBackend"]
 
-_FAILED: Final = 507899
+_FAILED: Final = status_value("ACL_ERROR_RT_DRV_INTERNAL_ERROR")
 
 
 class CudaBackend:

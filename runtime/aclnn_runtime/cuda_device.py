@@ -17,6 +17,7 @@ from aclnn_runtime import cuda_driver, cuda_graphs
 from aclnn_runtime.cuda_errors import tell, told
 from aclnn_runtime.cuda_queues import AT_ONCE, OnDevice, queue_of, take
 from aclnn_runtime.errors import AclError
+from aclnn_runtime.status_table import status_value
 
 __all__ = [
     "UnusableError",
@@ -30,9 +31,9 @@ __all__ = [
 ]
 
 _OLDEST: Final = 14
-_SETUP: Final = 507033
-_NO_DEVICE: Final = 207004
-_FAILED: Final = 507899
+_SETUP: Final = status_value("ACL_ERROR_RT_DEV_SETUP_ERROR")
+_NO_DEVICE: Final = status_value("ACL_ERROR_RT_NO_DEVICE")
+_FAILED: Final = status_value("ACL_ERROR_RT_DRV_INTERNAL_ERROR")
 _PORTABLE: Final = 1  # pinned for every device
 _ANY_DIRECTION: Final = 4  # cudaMemcpyDefault: the addresses tell
 _BORROWED: Final = 2

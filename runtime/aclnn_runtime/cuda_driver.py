@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.cuda_errors import tell
+from aclnn_runtime.status_table import status_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,7 @@ _FAILURES: Final = {
     lib.ACLPY_DRIVER_RECORD: ("aclrtRecordEvent", "runtime", "CUDARuntimeError"),
     lib.ACLPY_DRIVER_WAIT: ("aclrtStreamWaitEvent", "runtime", "CUDARuntimeError"),
 }
-_FAILED: Final = 507899
+_FAILED: Final = status_value("ACL_ERROR_RT_DRV_INTERNAL_ERROR")
 
 _found: list[Any] = []  # the driver, while the engine has its functions
 _devices: dict[int, bool] = {}

@@ -23,6 +23,7 @@ _TIMEOUT: Final = status_value("ACL_ERROR_RT_AICORE_TIMEOUT")
 _KERNEL_FAILED: Final = status_value("ACL_ERROR_RT_AICORE_EXCEPTION")
 _NO_KERNEL: Final = status_value("ACL_ERROR_RT_KERNEL_LOOKUP")
 _DRIVER: Final = status_value("ACL_ERROR_RT_DRV_INTERNAL_ERROR")
+_INTERNAL: Final = status_value("ACL_ERROR_INTERNAL_ERROR")
 
 # By cudaError_t, which the driver's own numbers agree with where both have one.
 _STATUSES: Final = {
@@ -78,7 +79,7 @@ def status_of(error: BaseException) -> int:
         return _STATUSES.get(int(number), _DRIVER)
     if type(error).__name__ == "CompileException":
         return _NO_KERNEL
-    return _OUT_OF_MEMORY if isinstance(error, MemoryError) else 500000
+    return _OUT_OF_MEMORY if isinstance(error, MemoryError) else _INTERNAL
 
 
 def tell(error: BaseException, function: str) -> int:

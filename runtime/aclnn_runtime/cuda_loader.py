@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from aclnn_native import ffi, lib
+from aclnn_runtime.status_table import status_value
 
 __all__: list[str] = []
 
-_SETUP_FAILED = 507033
+_SETUP_FAILED = status_value("ACL_ERROR_RT_DEV_SETUP_ERROR")
 
 
 @ffi.def_extern(name="aclpy_py_device_load", error=_SETUP_FAILED)  # type: ignore[untyped-decorator]

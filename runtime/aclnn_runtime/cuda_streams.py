@@ -11,6 +11,7 @@ from aclnn_runtime.arguments import describe
 from aclnn_runtime.cuda_queues import attach, queue_of
 from aclnn_runtime.errors import fail
 from aclnn_runtime.outputs import check
+from aclnn_runtime.status_table import status_value
 
 if TYPE_CHECKING:
     from aclnn_runtime.device import Device
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["adopt", "pointer_of"]
 
-_UNSUPPORTED = 207000
+_UNSUPPORTED = status_value("ACL_ERROR_RT_FEATURE_NOT_SUPPORT")
 
 
 def pointer_of(stream: Stream) -> int:

@@ -11,13 +11,14 @@ from aclnn_runtime.arguments import as_int32, describe
 from aclnn_runtime.callback_log import log_raised
 from aclnn_runtime.errors import INVALID_PARAM, fail
 from aclnn_runtime.outputs import check
+from aclnn_runtime.status_table import status_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["register_finalize", "register_init", "unregister_finalize", "unregister_init"]
 
-_FAILED: Final = 500001  # ACL_ERROR_FAILURE
+_FAILED: Final = status_value("ACL_ERROR_FAILURE")
 _lock = Lock()
 _at_init: dict[int, Callable[[str], object]] = {}
 _at_finalize: dict[int, Callable[[], object]] = {}
