@@ -19,6 +19,7 @@ NUMBERS = ("tests/conformance/test_numbers.py",)
 VIEWS = ("tests/property/test_views.py",)
 EVENTS = ("tests/stream_order/test_events.py",)
 STREAMS = ("tests/stream_order/test_streams.py",)
+KNOWN = ("tests/unit/test_known_plans.py",)
 
 MUTANTS = (
     # ---- the planner ----
@@ -29,6 +30,27 @@ MUTANTS = (
         '            dim_in_range("dim", "gradOutput"),\n'
         '            rank_at_most(8, "gradOutput", "output"),\n',
         PHASE1,
+    ),
+    Mutant(
+        "C remembers plans beyond a change of the settings",
+        "native/capi/known_plans.c",
+        " || known->era != capi_plans_era()",
+        "",
+        KNOWN,
+    ),
+    Mutant(
+        "C takes a remembered plan of another call",
+        "native/capi/known_plans.c",
+        "memcmp(known->key, call->key, (size_t)call->n_key * sizeof(*call->key)) != 0",
+        "known->key[1] != call->key[1]",
+        KNOWN,
+    ),
+    Mutant(
+        "C remembers nothing",
+        "native/capi/known_plans.c",
+        "  *workspace_bytes = known->workspace_bytes;\n  return eng_handle_acquire(ENG_PLAN, known->plan);",
+        "  *workspace_bytes = known->workspace_bytes;\n  return NULL;",
+        KNOWN,
     ),
     Mutant(
         "softmax looks at dtypes before emptiness",

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Phase 1 for C hosts: the planner behind the C names, found and called by the native library.
 
-Importing this module hands the library its entry. A known call costs one lookup by the words that
-C has packed; an unknown one goes through the same door as every other face.
+Importing this module hands the library its entry. C remembers what each thread has asked lately;
+another known call costs one lookup by the words that C has packed, and an unknown one goes through
+the same door as every other face.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class Face:
     def forget(self) -> None:
         """Plans were made under settings that no longer hold."""
         self.older, self.entries = self.entries, {}
+        lib.aclpy_planner_forget()
 
     def plan(self, key: bytes, handles: Any) -> Entry:
         """The entry of a key that is not among `entries`.

@@ -2,7 +2,8 @@
  * The two phases of every operator, as the C functions written at build time call them.
  *
  * Phase 1 makes a key of the tensors' interned layouts, the attributes' bits and which tensors are the same object. The
- * planner answers a known key with one lookup. Phase 2 enters no Python.
+ * planner answers a known key with one lookup, and what it answered lately is remembered here. Phase 2 enters no
+ * Python.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -10,8 +11,11 @@
 
 #include "aclpy_status.h"
 #include "capi.h"
+#include "executor.h"
 #include "handle_table.h"
+#include "known_plans.h"
 #include "tensor.h"
+#include "thread.h"
 
 enum { MOST_PARAMETERS = 62, KEY_WORDS = MOST_PARAMETERS + 1 };
 
@@ -101,6 +105,17 @@ static int32_t pack_(const struct capi_operator *op, const union capi_value *val
   return ACLPY_ACL_SUCCESS;
 }
 
+/* An executor of the plan that the planner has for a call. */
+static int32_t ask_(aclpy_planner planner, const struct capi_call *call, const struct request_ *request, uint64_t *size,
+                    aclpy_handle *made) {
+  uint64_t era = capi_plans_era();
+  int64_t plan = planner(call->op->name, request->key, request->n_key, request->tensors, size);
+  if (plan <= 0) return plan < 0 ? (int32_t)-plan : ACLPY_ACLNN_ERR_INNER;
+  int32_t status = aclpy_executor_create((aclpy_handle)plan, request->tensors, request->n_tensors, made);
+  if (status == ACLPY_ACL_SUCCESS) capi_plans_keep(call, era, (aclpy_handle)plan, *size);
+  return status;
+}
+
 int32_t capi_plan(struct capi_operator *op, const union capi_value *values, uint64_t *workspace_size,
                   aclOpExecutor **executor) {
   if (workspace_size == NULL) return refuse_null_(op, "workspaceSize");
@@ -111,11 +126,12 @@ int32_t capi_plan(struct capi_operator *op, const union capi_value *values, uint
   struct request_ request;
   int32_t status = pack_(op, values, &request);
   if (status != ACLPY_ACL_SUCCESS) return status;
+  const struct capi_call call = {op, request.key, request.n_key};
   uint64_t size = 0;
-  int64_t plan = planner(op->name, request.key, request.n_key, request.tensors, &size);
-  if (plan <= 0) return plan < 0 ? (int32_t)-plan : ACLPY_ACLNN_ERR_INNER;
   aclpy_handle made = 0;
-  status = aclpy_executor_create((aclpy_handle)plan, request.tensors, request.n_tensors, &made);
+  struct eng_plan *known = eng_stopping() ? NULL : capi_plans_find(&call, &size);
+  status =
+      known != NULL ? eng_executor_make(known, request.tensors, &made) : ask_(planner, &call, &request, &size, &made);
   if (status != ACLPY_ACL_SUCCESS) return status;
   *workspace_size = size;
   *executor = capi_pointer(made);

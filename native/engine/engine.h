@@ -369,6 +369,7 @@ int32_t aclpy_executor_set_address(const char *function, aclpy_handle executor, 
 typedef int64_t (*aclpy_planner)(const char *name, const int64_t *key, int32_t n_key, const aclpy_handle *tensors,
                                  uint64_t *workspace_bytes);
 void aclpy_planner_install(aclpy_planner planner);
+void aclpy_planner_forget(void); /* what it answered so far holds no more */
 
 /* ---- settings, threads, tests ------------------------------------------------------------------------------- */
 

@@ -58,8 +58,7 @@ static int32_t bind_(struct eng_executor *executor, const struct eng_plan *plan,
   return ACLPY_ACL_SUCCESS;
 }
 
-/* Takes over the caller's reference to the plan. */
-static int32_t create_(struct eng_plan *plan, const aclpy_handle *tensors, aclpy_handle *handle) {
+int32_t eng_executor_make(struct eng_plan *plan, const aclpy_handle *tensors, aclpy_handle *handle) {
   const char *function = eng_operator_name(plan->op);
   struct eng_executor *executor =
       eng_object_alloc(sizeof(*executor) + (size_t)plan->n_slots * sizeof(struct eng_binding));
@@ -112,7 +111,7 @@ int32_t aclpy_executor_create(aclpy_handle plan, const aclpy_handle *tensors, in
   }
   int32_t status = ACLPY_ACL_SUCCESS;
   struct eng_plan *found = find_plan_(plan, n, true, &status);
-  return found == NULL ? status : create_(found, tensors, executor);
+  return found == NULL ? status : eng_executor_make(found, tensors, executor);
 }
 
 aclpy_handle aclpy_executor_new(aclpy_handle plan, aclpy_handle t0, aclpy_handle t1, aclpy_handle t2, aclpy_handle t3) {
@@ -120,7 +119,7 @@ aclpy_handle aclpy_executor_new(aclpy_handle plan, aclpy_handle t0, aclpy_handle
   int32_t status = ACLPY_ACL_SUCCESS;
   aclpy_handle executor = 0;
   struct eng_plan *found = find_plan_(plan, 4, false, &status);
-  if (found == NULL || create_(found, tensors, &executor) != ACLPY_ACL_SUCCESS) return 0;
+  if (found == NULL || eng_executor_make(found, tensors, &executor) != ACLPY_ACL_SUCCESS) return 0;
   return executor;
 }
 

@@ -28,4 +28,7 @@ struct eng_executor {
   struct eng_binding binding[]; /* plan->n_slots */
 };
 
+/* An executor of `plan`, whose reference it takes over, for as many tensors as the plan has slots. */
+int32_t eng_executor_make(struct eng_plan *plan, const aclpy_handle *tensors, aclpy_handle *executor);
+
 #endif
