@@ -351,6 +351,7 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(opera
 
 #include "turned.h"
 #include "backward_turned.h"
+#include "backward_few.h"
 #include "backward_short.h"
 
 /* Whether rows go past the caches: on family 19h not those so short that the lines they share are felt; 16-bit ones of
@@ -374,6 +375,13 @@ static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args
   FN(operands) p = FN(operands_of)(geometry, args);
   const int past = p.streaming;
   p.streaming = FN(rows_streaming)(geometry, &p, logarithm);
+#if ACLPY_TURNS && PLAIN && SPLITS
+  if (!logarithm && geometry->n >= LANES && geometry->n <= FN(few_most)) {
+    FN(rows_few)(geometry, &p, begin, end, past);
+    if (past) aclpy_stream_fence();
+    return;
+  }
+#endif
 #if ACLPY_TURNS && SPLITS
   /* Exponentials of rows of two vectors fill them as they are: 1.04 of the time. */
   if (geometry->n <= FN(turned_most) && !(logarithm && geometry->n == 2 * LANES)) {

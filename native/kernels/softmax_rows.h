@@ -300,6 +300,22 @@ ACLPY_INLINE void FN(rows_pair)(const aclpy_geometry *g, const STORED *x, STORED
   }
 }
 
+/* Rows [begin, end) of four whole vectors, likewise. */
+static __attribute__((noinline, unused)) void FN(rows_quad)(const aclpy_geometry *g, const STORED *x, STORED *y,
+                                                            int64_t begin, int64_t end) {
+  for (int64_t row = begin; row < end; ++row) {
+    STORED *to = y + row * g->pitch[1];
+    VEC v[4];
+    LDQ(x + row * g->pitch[0], v);
+    const VEC shift = V(set1)(V(hmax)(V(max)(V(max)(v[0], v[1]), V(max)(v[2], v[3]))));
+    for (int k = 0; k < 4; ++k) v[k] = V(sub)(v[k], shift);
+    V(exp_quad)(v, FN(exp_results)(1));
+    const V(acc) s = V(acc_add)(V(acc_zero)(), V(add)(V(add)(v[0], v[1]), V(add)(v[2], v[3])));
+    const VEC factor = V(set1)((REAL)(1.0 / V(acc_sum)(s, V(acc_zero)())));
+    for (int k = 0; k < 4; ++k) ST(to + k * LANES, V(mul)(v[k], factor));
+  }
+}
+
 /* log-softmax of `count` short rows, at most v64_LANES: what is done across the lanes of a row, and the logarithm, is
  * done for all of them at once. The bits of rows_run_as. n: where the caller knows it, loops unroll. What lies `near`
  * bytes further on is asked for, unless that is 0. */
@@ -372,6 +388,10 @@ static void FN(rows_run)(const aclpy_geometry *g, const aclpy_kernel_args *args,
     }
   } else if (PLAIN && pair) { /* where converting binds, rows that overlap are faster */
     FN(rows_pair)(g, x, y, begin, end);
+#if ACLPY_ISA_RANK == 2
+  } else if (PLAIN && g->n == 4 * LANES && !streaming && !logarithm) {
+    FN(rows_quad)(g, x, y, begin, end);
+#endif
   } else if (way != ACLPY_WAY_ANY) {
     FN(rows_run_calm)(g, x, y, begin, end, scratch, logarithm, streaming, way);
   } else if (logarithm) {

@@ -19,6 +19,18 @@ ACLPY_INLINE v32 v32_narrow(v64 low, v64 high) {
 ACLPY_INLINE v32 v32_where_finite(v32 of, v32 v) {
   return _mm256_and_ps(_mm256_cmp_ps(v32_sub(of, of), v32_set1(0), _CMP_EQ_OQ), v);
 }
+
+/* Floats as doubles, as many as such a vector has; or the first n of them, then zeros. */
+ACLPY_INLINE v64 v64_of_floats(const float *p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
+ACLPY_INLINE v64 v64_of_some_floats(const float *p, int64_t n) {
+  const __m128i lanes = _mm_cmpgt_epi32(_mm_set1_epi32((int)n), _mm_set_epi32(3, 2, 1, 0));
+  return _mm256_cvtps_pd(_mm_maskload_ps(p, lanes));
+}
+/* Lane r: the sum of v[r], of four vectors. */
+ACLPY_INLINE v64 v64_across(const v64 *v) {
+  const v64 low = _mm256_hadd_pd(v[0], v[1]), high = _mm256_hadd_pd(v[2], v[3]);
+  return v64_add(_mm256_blend_pd(low, high, 12), _mm256_permute2f128_pd(low, high, 0x21));
+}
 #else
 #define ACLPY_TURNS 0
 #endif
