@@ -375,16 +375,15 @@ static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args
   FN(operands) p = FN(operands_of)(geometry, args);
   const int past = p.streaming;
   p.streaming = FN(rows_streaming)(geometry, &p, logarithm);
-#if ACLPY_TURNS && PLAIN && SPLITS
-  if (!logarithm && geometry->n >= LANES && geometry->n <= FN(few_most)) {
-    FN(rows_few)(geometry, &p, begin, end, past);
-    if (past) aclpy_stream_fence();
+#if ACLPY_TURNS && SPLITS
+  if (FN(rows_are_few)(geometry->n, logarithm)) {
+    FN(rows_few)(geometry, &p, begin, end, logarithm, PLAIN && past);
+    if (PLAIN && past) aclpy_stream_fence();
     return;
   }
 #endif
 #if ACLPY_TURNS && SPLITS
-  /* Exponentials of rows of two vectors fill them as they are: 1.04 of the time. */
-  if (geometry->n <= FN(turned_most) && !(logarithm && geometry->n == 2 * LANES)) {
+  if (geometry->n <= FN(turned_most)) {
     FN(rows_turned)(geometry, &p, begin, end, logarithm, PLAIN && past);
     if (past) aclpy_stream_fence();
     return;

@@ -81,6 +81,7 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define LDQ ACLPY_PASTE2(ldq_, ACLPY_T)
 #define LDX ACLPY_PASTE2(ldx_, ACLPY_T)
 #define STX ACLPY_PASTE2(stx_, ACLPY_T)
+#define STP ACLPY_PASTE2(stp_, ACLPY_T)
 #define STQ ACLPY_PASTE2(stq_, ACLPY_T)
 #define STT ACLPY_PASTE2(stt_, ACLPY_T)
 #define SUMP ACLPY_PASTE2(sump_, ACLPY_T)

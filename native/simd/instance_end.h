@@ -17,6 +17,7 @@
 #undef LDQ
 #undef LDX
 #undef STX
+#undef STP
 #undef STQ
 #undef STT
 #undef SUMP

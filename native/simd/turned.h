@@ -31,6 +31,23 @@ ACLPY_INLINE v64 v64_across(const v64 *v) {
   const v64 low = _mm256_hadd_pd(v[0], v[1]), high = _mm256_hadd_pd(v[2], v[3]);
   return v64_add(_mm256_blend_pd(low, high, 12), _mm256_permute2f128_pd(low, high, 0x21));
 }
+
+/* Two vectors of results, as ldx has them. */
+ACLPY_INLINE void stp_f32(float *p, const v32 *v) {
+  for (int k = 0; k < 2; ++k) st_f32(p + k * v32_LANES, v[k]);
+}
+ACLPY_INLINE void stp_f16(uint16_t *p, const v32 *v) {
+  for (int k = 0; k < 2; ++k) st_f16(p + k * v32_LANES, v[k]);
+}
+ACLPY_INLINE void stp_bf16(uint16_t *p, const v32 *v) {
+  if (ACLPY_LIKELY(_mm256_movemask_ps(_mm256_cmp_ps(v[0], v[1], _CMP_UNORD_Q)) == 0)) {
+    aclpy_bf16_put_(p, aclpy_bf16_join_(v[0], v[1]), 0);
+  } else {
+    v32 ordered[4] = {v[0], v[1], v[0], v[1]};
+    order_bf16(ordered);
+    aclpy_bf16_put_two_(p, ordered, 0);
+  }
+}
 #else
 #define ACLPY_TURNS 0
 #endif

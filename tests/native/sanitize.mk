@@ -78,18 +78,8 @@ sanitize_comma := ,
 sanitize_empty :=
 sanitize_space := $(sanitize_empty) $(sanitize_empty)
 SANITIZE_CC := $(CC) $(SANITIZE_FLAGS) $(SANITIZE_$(SANITIZE_NOW))
-# `make test` has no minute to compile kernels with sanitizers; they have harnesses of their own in `make sanitize`.
-# Three things keep the kernels' compile time down, which is most of `make sanitize`: null pointers, ends of objects and
-# addresses that overflow are the address sanitizer's to find (SANITIZE_ALL=1: the last by their own check, which takes
-# more than a third of the time); its checks are calls instead of code in place; and undefined behaviour is looked for in
-# one ISA, since indices and shifts are the same source in all of them (SANITIZE_ALL=1: in every ISA).
-SANITIZE_KERNELS_address := -fno-sanitize=null,object-size$(if $(SANITIZE_ALL),,$(sanitize_comma)pointer-overflow)
-SANITIZE_CALLS := --param asan-instrumentation-with-call-threshold=0
-SANITIZE_KERNELS_address += $(shell $(CC) -Werror -fsanitize=address $(SANITIZE_CALLS) -x c -c /dev/null -o /dev/null \
-  2>/dev/null && echo $(SANITIZE_CALLS))
-sanitize_one_isa_address := $(if $(SANITIZE_ALL),,-fno-sanitize=undefined)
-sanitize_kernel_flags = $(if $(SANITIZE_KERNELS_PLAIN),,$(SANITIZE_$(SANITIZE_NOW)) $(SANITIZE_KERNELS_$(SANITIZE_NOW)) \
-  $(if $(filter baseline,$(1)),,$(sanitize_one_isa_$(SANITIZE_NOW))))
+# Parts of kernels stay functions here (native/kernels/define.h): inlined into every loop they take 90 s a file.
+SANITIZE_KERNEL_CC := $(SANITIZE_CC) -fno-trapping-math -DACLPY_PARTS_APART
 SANITIZE_OBJECTS := $(SANITIZE_LIBRARY:native/%.c=$(SANITIZE_HERE)/%.o) \
   $(foreach isa,$(SANITIZE_ISAS),$(SANITIZE_KERNELS:native/kernels/%.c=$(SANITIZE_HERE)/kernels-$(isa)/%.o))
 SANITIZE_PROGRAMS := $(SANITIZE_HARNESSES:tests/native/%.c=$(SANITIZE_HERE)/%)
@@ -124,10 +114,15 @@ $(SANITIZE_HERE)/dispatch/%.o: native/dispatch/%.c $(SANITIZE_HEADERS) $(SANITIZ
 define sanitize_kernels
 $(SANITIZE_HERE)/kernels-$(1)/%.o: native/kernels/%.c $(SANITIZE_HEADERS)
 	@mkdir -p $$(@D)
-	@$(CC) $(SANITIZE_FLAGS) $(call sanitize_kernel_flags,$(1)) -fno-trapping-math $(shell $(SANITIZE_PYTHON) tools/kernel_list.py --flags $(1)) \
-	  -DACLPY_KERNEL_ISA=$(1) -c $$< -o $$@
+	@$(SANITIZE_KERNEL_CC) $(shell $(SANITIZE_PYTHON) tools/kernel_list.py --flags $(1)) -DACLPY_KERNEL_ISA=$(1) \
+	  -c $$< -o $$@
 endef
 $(foreach isa,$(SANITIZE_ISAS),$(eval $(call sanitize_kernels,$(isa))))
+
+# The engine knows no kernel: its harnesses need not wait for them.
+SANITIZE_ENGINE := $(filter $(SANITIZE_HERE)/engine/%,$(SANITIZE_OBJECTS))
+$(SANITIZE_HERE)/engine_%: tests/native/engine_%.c $(SANITIZE_ENGINE) $(SANITIZE_HEADERS)
+	@$(SANITIZE_CC) $< $(SANITIZE_ENGINE) $(SANITIZE_LINK) -lm -ldl -o $@
 
 $(SANITIZE_HERE)/%: tests/native/%.c $(SANITIZE_OBJECTS) $(SANITIZE_HEADERS)
 	@$(SANITIZE_CC) $< $(SANITIZE_OBJECTS) $(SANITIZE_LINK) -lm -ldl -o $@

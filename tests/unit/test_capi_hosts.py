@@ -69,9 +69,9 @@ def test_random_calls(hosts, seed):
 
 
 def test_random_calls_and_threads_under_sanitizers(tmp_path):
-    """20,000 calls under ASan and UBSan, kernels apart; objects are kept: the first run is long."""
+    """20,000 calls under ASan and UBSan; objects are kept: the first run is long."""
     if os.environ.get("SANITIZE_FOLLOWS"):
-        pytest.skip("`make sanitize` follows: it runs these hosts, the kernels sanitized as well")
+        pytest.skip("`make sanitize` follows: it runs these hosts")
     make = shutil.which("make")
     flags = ["-fsanitize=address,undefined", "-x", "c", "-", "-o", tmp_path / "probe"]
     compiler = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), "cc")
@@ -88,7 +88,6 @@ def test_random_calls_and_threads_under_sanitizers(tmp_path):
         [
             make, "--no-print-directory", "-j2", "-f", "tests/native/sanitize.mk",
             "SANITIZE_NOW=address", "SANITIZE_ISAS=baseline", "SANITIZE_OUT=build/sanitize-test",
-            "SANITIZE_KERNELS_PLAIN=1",
             f"PY={sys.executable}", f"CC={compiler}", "sanitize-hosts-address",
         ],
         cwd=ROOT, env={**outer, "HOST_CALLS": "1000", "FUZZ_CALLS": "20000"},
