@@ -19,6 +19,7 @@ from benchmarks import (
     dialects,
     imports,
     scaling,
+    short_rows,
     softmax,
     streams,
 )
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 _PARTS = (
     "softmax",
+    "short_rows",
     "callpath",
     "capi",
     "streams",
@@ -117,6 +119,7 @@ def _jobs(bench: Bench, cells: list[Cell], match: str) -> list[tuple[str, Callab
         ("imports", lambda: imports.run(5 if bench.quick else 11)),
         ("streams", lambda: streams.run(bench)),
         ("softmax", lambda: _softmax(bench, cells)),
+        ("short_rows", lambda: short_rows.run(bench)),
         ("scaling", lambda: scaling.run(bench)),
         ("dialects", lambda: _dialects(bench, match)),
         ("dialect_calls", lambda: dialect_calls.run(bench)),

@@ -52,6 +52,8 @@ def _markdown(results: dict[str, Any], verdicts: list[Verdict]) -> str:
         l2 = results["facts"]["machine"]["l2_bytes"]
         parts += behind(results["softmax"]) + large(results["softmax"], l2)
         parts += _cells(results["softmax"], l2)
+    if results.get("short_rows"):
+        parts += _short_rows(results["short_rows"])
     if results.get("callpath"):
         parts += _callpath(results["callpath"])
     if results.get("capi"):
@@ -242,6 +244,24 @@ def _streams(record: dict[str, Any]) -> list[str]:
     )
     for name, took in record["spread"]["ns_per_task"].items():
         lines.append(f"| softmax {name} | {took:,.0f} ns a task |")
+    return [*lines, ""]
+
+
+def _short_rows(records: list[dict[str, Any]]) -> list[str]:
+    """A line for each dtype and operator: our speed over the best peer's by row length."""
+    lengths = list(dict.fromkeys(record["shape"][-1] for record in records))
+    lines = [
+        "## Short rows, in the caches, one thread: our speed over the best peer's",
+        "",
+        f"| columns | {' | '.join(map(str, lengths))} |",
+        f"|---{'|---' * len(lengths)}|",
+    ]
+    rows: dict[str, list[str]] = {}
+    for record in records:
+        name = f"{record['operator']}_{record['direction']} {record['dtype']}"
+        ratio = record["ratio"]
+        rows.setdefault(name, []).append("-" if ratio is None else f"{ratio:.2f}")
+    lines += [f"| {name} | {' | '.join(found)} |" for name, found in rows.items()]
     return [*lines, ""]
 
 

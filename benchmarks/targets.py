@@ -49,6 +49,7 @@ def judge(results: dict[str, Any]) -> list[Verdict]:
         _near_limit(softmax, "forward", l2),
         _near_limit(softmax, "backward", l2),
         _other_large(softmax, l2),
+        _short_rows(results.get("short_rows")),
         _flat(results.get("scaling"), results["facts"]["machine"]["last_level_bytes"]),
         *_callpath(results.get("callpath")),
         *_capi(results.get("capi")),
@@ -113,6 +114,16 @@ def _cells(records: list[dict[str, Any]]) -> Verdict:
     if wrong:
         text += f"; WRONG RESULTS in {len(wrong)} cells"
     return Verdict(what, target, text, not below and not wrong)
+
+
+def _short_rows(records: list[dict[str, Any]] | None) -> Verdict:
+    """As the table's cells, but of rows that it does not have."""
+    what = "rows of 10 to 512 elements in the caches, one thread, against the best peer"
+    verdict = replace(_cells(records or []), what=what, target="1.1x")
+    if not records:
+        return verdict
+    mean = geometric_mean(record["ratio"] for record in records if record["ratio"] is not None)
+    return replace(verdict, measured=f"{verdict.measured}; geometric mean {mean:.2f}x")
 
 
 def _mean(records: list[dict[str, Any]]) -> Verdict:

@@ -8,12 +8,12 @@
 #include "../simd/instance.h"
 
 #if ACLPY_TURNS && SPLITS
-enum { FN(few_most) = (int)(16 * LANES) - !PLAIN };
+enum { FN(few_most) = (int)(16 * LANES) - 1 };
 /* Which rows: of log-softmax those of one vector are turned, and past the caches long ones of floats take up to 1.2 of
  * the time. Of softmax floats, there, those of more than half of few_most go one by one, with the same sums: of eight
  * at once the lines are too many to wait for. */
 ACLPY_INLINE int FN(rows_are_few)(int64_t n, int logarithm) {
-  const int64_t most = PLAIN && logarithm ? FN(few_most) / 2 : FN(few_most);
+  const int64_t most = PLAIN && logarithm ? 8 * LANES : FN(few_most);
   return n >= (logarithm ? 2 * LANES : LANES) && n <= most;
 }
 
@@ -140,7 +140,7 @@ ACLPY_INLINE void FN(rows_few_as)(const aclpy_geometry *geometry, const FN(opera
     FN(rows_few_of)(geometry, p, begin, end, 2 * LANES, logarithm, 0);
   } else if (n == 4 * LANES && !past) {
     FN(rows_few_of)(geometry, p, begin, end, 4 * LANES, logarithm, 0);
-  } else if (PLAIN && past && !logarithm && n > FN(few_most) / 2) {
+  } else if (PLAIN && past && !logarithm && n > 8 * LANES) {
     FN(rows_few_apart)(geometry, p, begin, end);
   } else if (PLAIN && past) {
     FN(rows_few_of)(geometry, p, begin, end, n, logarithm, 1);
@@ -153,4 +153,49 @@ static __attribute__((noinline)) void FN(rows_few)(const aclpy_geometry *geometr
   if (logarithm) FN(rows_few_as)(geometry, p, begin, end, 1, past);
   if (!logarithm) FN(rows_few_as)(geometry, p, begin, end, 0, past);
 }
+
+#if PLAIN
+/* Longer rows of floats, of softmax in the caches: their sums have the bits of row_sum's, but what is done across lanes
+ * is done for eight rows at once. So many rows should fit the first level. */
+enum { FN(eight_most) = 320 };
+ACLPY_INLINE void FN(eight_sums)(const STORED *g, const STORED *y, const int64_t *pitch, int64_t n, int64_t count,
+                                 REAL *high, REAL *low) {
+  VEC units[LANES], rests[LANES], all, rest;
+  uint32_t other = 0;
+  for (int64_t r = 0; r < LANES; ++r) {
+    const STORED *h = g + (r < count ? r : 0) * pitch[0], *z = y + (r < count ? r : 0) * pitch[1];
+    FN(sums) s;
+    FN(sums_begin)(&s);
+    int64_t i = 0;
+    for (; i + 4 * LANES <= n; i += 4 * LANES) FN(sums_quad)(&s, h + i, z + i, 0);
+    FN(sums_rest)(&s, h, z, i, n, 0);
+    units[r] = V(products_units)(&s.products);
+    rests[r] = V(products_rests)(&s.products, ACLPY_CHAINS);
+    other |= (uint32_t)!V(products_hold)(&s.products) << r;
+  }
+  FN(turned_total)(V(acc_add)(V(units_across)(units), V(across)(rests)), &all, &rest);
+  V(store)(high, all);
+  V(store)(low, rest);
+  for (int64_t r = 0; other >> r != 0 && r < count; ++r) {
+    if ((other >> r & 1) == 0) continue;
+    const FN(total) sum = FN(total_of)(FN(row_sum)(g + r * pitch[0], y + r * pitch[1], n, 0));
+    high[r] = sum.high;
+    low[r] = sum.low;
+  }
+}
+static __attribute__((noinline)) void FN(rows_eight)(const aclpy_geometry *geometry, const FN(operands) * p,
+                                                     int64_t begin, int64_t end) {
+  const int64_t n = geometry->n, *pitch = geometry->pitch;
+  _Alignas(32) REAL high[LANES], low[LANES];
+  for (int64_t row = begin; row < end; row += LANES) {
+    const STORED *g = p->g + row * pitch[0], *y = p->y + row * pitch[1];
+    const int64_t count = aclpy_min_i64(LANES, end - row);
+    FN(eight_sums)(g, y, pitch, n, count, high, low);
+    for (int64_t r = 0; r < count; ++r) {
+      FN(few_out)(g + r * pitch[0], y + r * pitch[1], p->out + (row + r) * pitch[2], n, V(set1)(high[r]),
+                  V(set1)(low[r]), 0, 0);
+    }
+  }
+}
+#endif
 #endif

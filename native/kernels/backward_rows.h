@@ -388,6 +388,12 @@ static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args
     if (past) aclpy_stream_fence();
     return;
   }
+#if PLAIN
+  if (!logarithm && !p.streaming && geometry->n <= FN(eight_most)) {
+    FN(rows_eight)(geometry, &p, begin, end);
+    return;
+  }
+#endif
 #endif
   if (FN(grouped) ? geometry->n <= ACLPY_ROW_GROUPED * LANES : !p.streaming && geometry->n == 2 * LANES) {
     if (logarithm) FN(rows_short)(geometry, &p, begin, end, 1, past);

@@ -21,6 +21,8 @@ enum { ACLPY_CHAINS = 4 };
 
 #if ACLPY_FUSES
 #define ACLPY_ANCHOR 0x1.8p10f
+#define ACLPY_ANCHOR_BITS 0x44c00000u
+#define ACLPY_ANCHOR_UNIT 0x1p-13 /* of its binade */
 typedef struct v32_products {
   v32 sum[ACLPY_CHAINS], rest[ACLPY_CHAINS];
   v32 seen;
@@ -63,12 +65,16 @@ ACLPY_INLINE void v32_products_order(v32_products *p, void (*order)(v32 *)) {
 ACLPY_INLINE int v32_products_hold(const v32_products *p) { return !v32_bits_sized(p->seen); }
 /* Of the first `count` chains, where they hold. Their sums less ANCHOR are so many units that float adds them exactly;
  * the rests may be added as they are, they are small. */
+ACLPY_INLINE v32 v32_products_rests(const v32_products *p, int count) {
+  v32 rest = p->rest[0];
+  for (int k = 1; k < count; ++k) rest = v32_add(rest, p->rest[k]);
+  return rest;
+}
 ACLPY_INLINE v64 v32_products_lanes(const v32_products *p, int count, v32 *rest) {
   const v32 anchor = v32_set1(ACLPY_ANCHOR);
   v32 sum = v32_sub(p->sum[0], anchor);
-  *rest = p->rest[0];
+  *rest = v32_products_rests(p, count);
   for (int k = 1; k < count; ++k) sum = v32_add(sum, v32_sub(p->sum[k], anchor));
-  for (int k = 1; k < count; ++k) *rest = v32_add(*rest, p->rest[k]);
   return v64_add(v32_widen_low(sum), v32_widen_high(sum));
 }
 ACLPY_INLINE double v32_products_total(const v32_products *p, int count) {

@@ -6,6 +6,7 @@
 #define ACLPY_SIMD_TURNED_H
 
 #include "isa.h"
+#include "products.h"
 #include "transpose.h"
 
 #if ACLPY_ISA_RANK == 2
@@ -30,6 +31,38 @@ ACLPY_INLINE v64 v64_of_some_floats(const float *p, int64_t n) {
 ACLPY_INLINE v64 v64_across(const v64 *v) {
   const v64 low = _mm256_hadd_pd(v[0], v[1]), high = _mm256_hadd_pd(v[2], v[3]);
   return v64_add(_mm256_blend_pd(low, high, 12), _mm256_permute2f128_pd(low, high, 0x21));
+}
+
+/* Lane r: the sum of v[r], of eight vectors, each added up as v32_hsum does. */
+ACLPY_INLINE v32 v32_halves_(v32 a, v32 b) {
+  return v32_add(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
+}
+ACLPY_INLINE v32 v32_quarters_(const v32 *v) {
+  const __m256d a = _mm256_castps_pd(v32_halves_(v[0], v[1])), b = _mm256_castps_pd(v32_halves_(v[2], v[3]));
+  return v32_add(_mm256_castpd_ps(_mm256_unpacklo_pd(a, b)), _mm256_castpd_ps(_mm256_unpackhi_pd(a, b)));
+}
+ACLPY_INLINE v32 v32_across(const v32 *v) {
+  const v32 sums = _mm256_hadd_ps(v32_quarters_(v), v32_quarters_(v + 4));
+  return _mm256_permutevar8x32_ps(sums, _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0));
+}
+
+/* Sums of products that hold are whole numbers of units above ANCHOR (products.h), few enough to be added as integers:
+ * by lanes, of all chains; */
+ACLPY_INLINE v32 v32_products_units(const v32_products *p) {
+  __m256i units = _mm256_set1_epi32((int)(0u - ACLPY_CHAINS * ACLPY_ANCHOR_BITS));
+  for (int k = 0; k < ACLPY_CHAINS; ++k) units = _mm256_add_epi32(units, _mm256_castps_si256(p->sum[k]));
+  return _mm256_castsi256_ps(units);
+}
+/* and across those of eight such vectors, the first four sums, then the others: exact. */
+ACLPY_INLINE v32_acc v32_units_across(const v32 *v) {
+  __m256i u[8];
+  for (int k = 0; k < 8; ++k) u[k] = _mm256_castps_si256(v[k]);
+  const __m256i low = _mm256_hadd_epi32(_mm256_hadd_epi32(u[0], u[1]), _mm256_hadd_epi32(u[2], u[3]));
+  const __m256i high = _mm256_hadd_epi32(_mm256_hadd_epi32(u[4], u[5]), _mm256_hadd_epi32(u[6], u[7]));
+  const __m128i first = _mm_add_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+  const __m128i last = _mm_add_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
+  const v64 unit = v64_set1(ACLPY_ANCHOR_UNIT);
+  return (v32_acc){v64_mul(_mm256_cvtepi32_pd(first), unit), v64_mul(_mm256_cvtepi32_pd(last), unit)};
 }
 
 /* Two vectors of results, as ldx has them. */

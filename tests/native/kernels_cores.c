@@ -75,6 +75,31 @@ static void check_vanishing_(const aclpy_kernel *k) {
   for (int i = 0; i < WAYS; ++i) buffer_free(&out[i]);
 }
 
+/* Rows whose sums leave the binade of simd/products.h, among rows whose sums do not. */
+static void check_large_(const aclpy_kernel *k, int64_t n) {
+  enum { ROWS = 19 };
+  const size_t bytes = dtype_bytes(k->dtype);
+  const shape3 s = {ROWS, n, 1};
+  const int64_t params[3] = {ROWS, n, 1};
+  buffer in[2], out[WAYS];
+  for (int i = 0; i < 2; ++i) in[i] = buffer_make((size_t)(ROWS * n) * bytes, bytes);
+  fill_family(k, &s, in, 1.0);
+  for (int64_t i = 0; i < ROWS * n; ++i) {
+    const double g = element_get(k->dtype, in[0].data, i);
+    if (i / n % 3 == 1) element_set(k->dtype, in[0].data, i, 9000.0 * g);
+    if (i / n % 3 == 1) element_set(k->dtype, in[1].data, i, i % 7 == 0 ? -3.0 : 0.5);
+  }
+  for (int i = 0; i < WAYS; ++i) {
+    out[i] = buffer_make(in[0].bytes, bytes);
+    aclpy_kernel_args args = {{in[0].data, in[1].data, out[i].data}, NULL, params, 0};
+    run_way_(k, &args, 3, i);
+    CHECK(memcmp(out[0].data, out[i].data, out[0].bytes) == 0, "%s %s %s, large sums of %" PRId64 ": way %d differs",
+          k->name, k->dtype, k->isa, n, i);
+  }
+  for (int i = 0; i < 2; ++i) buffer_free(&in[i]);
+  for (int i = 0; i < WAYS; ++i) buffer_free(&out[i]);
+}
+
 static void check_cores_(const aclpy_kernel *k, const shape3 *s, int64_t gap, int lined) {
   const size_t bytes = dtype_bytes(k->dtype);
   const int backward = is_backward(k), pitched = layout_of(k) != NULL;
@@ -103,10 +128,11 @@ static void check_cores_(const aclpy_kernel *k, const shape3 *s, int64_t gap, in
 }
 
 int main(void) {
-  const shape3 shapes[] = {{19, 16, 1},  {9, 33, 1},   {19, 32, 1},  {9, 64, 1},   {7, 128, 1},  {6, 512, 1},
-                           {5, 1000, 1}, {4, 1024, 1}, {4, 2039, 1}, {3, 4096, 1}, {3, 8200, 1}, {7, 67, 1},
-                           {5, 129, 1},  {5, 1023, 1}, {75, 10, 1},  {67, 7, 1},   {61, 3, 1},   {41, 16, 1},
-                           {37, 24, 1},  {37, 62, 1},  {35, 67, 1},  {41, 90, 1},  {9, 100, 1}};
+  const shape3 shapes[] = {{19, 16, 1},  {9, 33, 1},   {19, 32, 1},  {9, 64, 1},   {7, 128, 1},
+                           {6, 512, 1},  {5, 1000, 1}, {4, 1024, 1}, {4, 2039, 1}, {3, 4096, 1},
+                           {3, 8200, 1}, {7, 67, 1},   {5, 129, 1},  {5, 1023, 1}, {75, 10, 1},
+                           {67, 7, 1},   {61, 3, 1},   {41, 16, 1},  {37, 24, 1},  {37, 62, 1},
+                           {35, 67, 1},  {41, 90, 1},  {9, 100, 1},  {21, 200, 1}, {9, 320, 1}};
   int done = 0;
   const aclpy_kernel *k;
   for (size_t i = 0; (k = aclpy_kernel_at(i)) != NULL; ++i) {
@@ -117,7 +143,11 @@ int main(void) {
       if (layout != NULL) check_cores_(k, &shapes[j], 3, 0);
       if (layout != NULL) check_cores_(k, &shapes[j], -shapes[j].n & 31, 1);
     }
-    if (layout == NULL && is_backward(k)) check_vanishing_(k);
+    if (layout == NULL && is_backward(k)) {
+      check_vanishing_(k);
+      check_large_(k, 40);
+      check_large_(k, 200);
+    }
     ++done;
   }
   CHECK(done >= 32, "only %d kernels", done);

@@ -15,6 +15,7 @@ from support.sources import ROOT
 
 PUBLISHED = json.loads((ROOT / "benchmarks/results/results.json").read_text(encoding="utf-8"))
 CELLS = "every softmax cell against its best peer"
+SHORT = "rows of 10 to 512 elements in the caches, one thread, against the best peer"
 MEAN = "geometric mean over all cells against the best peer"
 FLAT = "softmax over row counts and row lengths: cost of a byte"
 ERROR = "our largest error beside PyTorch's, on every ISA"
@@ -50,6 +51,18 @@ def test_all_cells_and_peers_are_needed(run, what):
     for record in run["softmax"]:
         record["ratio"] = 0.5
     assert verdict(run, what).met is False
+
+
+@pytest.mark.parametrize(("ratio", "met"), [(1.11, True), (1.09, False)])
+def test_every_short_row_counts(run, ratio, met):
+    for record in run["short_rows"]:
+        record["ratio"] = 2.0
+    run["short_rows"][0]["ratio"] = ratio
+    one = verdict(run, SHORT)
+    assert one.met is met
+    assert run["short_rows"][0]["cell"] in one.measured
+    del run["short_rows"]
+    assert verdict(run, SHORT).met is None
 
 
 def flat(cost):
