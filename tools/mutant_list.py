@@ -342,6 +342,14 @@ MUTANTS = (
         "avx2",
     ),
     Mutant(
+        "eight rows at once: sums of products that do not hold are taken",
+        "native/kernels/backward_few.h",
+        "other |= (uint32_t)!V(products_hold)(&s.products) << r;",
+        "other |= 0u;",
+        NUMBERS,
+        "avx2",
+    ),
+    Mutant(
         "sums of pairs of columns stay in pairs",
         "native/kernels/backward_tiles.h",
         "  if (!logarithm) V(dot_order)(product, ORDER);\n",
