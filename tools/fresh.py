@@ -58,8 +58,10 @@ def fill(text: str, name: str, body: str) -> str:
     """A page of Markdown with another body between the two markers of `name`."""
     begin, end = f"<!-- begin generated: {name} -->", f"<!-- end generated: {name} -->"
     found = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-    if len(found.findall(text)) != 1:
-        sys.exit(f"expected one pair of markers for {name!r}")
+    pairs = len(found.findall(text))
+    if pairs != 1:
+        first = text.partition("\n")[0]
+        sys.exit(f"{pairs} pairs of {begin} and {end} in the page {first!r}: keep exactly one")
     return found.sub(lambda _: f"{begin}\n{body}{end}", text)
 
 
