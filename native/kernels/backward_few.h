@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template, a part of backward_rows.h: gradients over rows of one to sixteen vectors of floats and shorter types with
- * AVX2, as many at once as a vector has lanes. ACLPY_T names the instance.
+ * AVX2 (softmax's of floats up to forty), as many at once as a vector has lanes. ACLPY_T names the instance.
  *
  * A row's sum is that of exact terms in double, as turned rows have it; only what is done across lanes, and what
  * becomes of a sum, is done for all rows at once. Columns stay where they are: to turn them costs more than the sums.
@@ -10,8 +10,8 @@
 #if ACLPY_TURNS && SPLITS
 enum { FN(few_most) = (int)(16 * LANES) - 1 };
 /* Which rows: of log-softmax those of one vector are turned, and past the caches long ones of floats take up to 1.2 of
- * the time. Of softmax floats, there, those of more than half of few_most go one by one, with the same sums: of eight
- * at once the lines are too many to wait for. */
+ * the time. Gradients of softmax in float go one by one there from more than eight vectors on, with the same sums: of
+ * eight rows at once the lines are too many to wait for. */
 ACLPY_INLINE int FN(rows_are_few)(int64_t n, int logarithm) {
   const int64_t most = PLAIN && logarithm ? 8 * LANES : FN(few_most);
   return n >= (logarithm ? 2 * LANES : LANES) && n <= most;

@@ -381,8 +381,6 @@ static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args
     if (PLAIN && past) aclpy_stream_fence();
     return;
   }
-#endif
-#if ACLPY_TURNS && SPLITS
   if (geometry->n <= FN(turned_most)) {
     FN(rows_turned)(geometry, &p, begin, end, logarithm, PLAIN && past);
     if (past) aclpy_stream_fence();

@@ -300,6 +300,7 @@ ACLPY_INLINE void FN(rows_pair)(const aclpy_geometry *g, const STORED *x, STORED
   }
 }
 
+#if ACLPY_ISA_RANK == 2
 /* Rows [begin, end) of four whole vectors, likewise. */
 static __attribute__((noinline, unused)) void FN(rows_quad)(const aclpy_geometry *g, const STORED *x, STORED *y,
                                                             int64_t begin, int64_t end) {
@@ -315,6 +316,7 @@ static __attribute__((noinline, unused)) void FN(rows_quad)(const aclpy_geometry
     for (int k = 0; k < 4; ++k) ST(to + k * LANES, V(mul)(v[k], factor));
   }
 }
+#endif
 
 /* log-softmax of `count` short rows, at most v64_LANES: what is done across the lanes of a row, and the logarithm, is
  * done for all of them at once. The bits of rows_run_as. n: where the caller knows it, loops unroll. What lies `near`
