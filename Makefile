@@ -63,7 +63,7 @@ demo: $(VENV)/.built ## two samples: one operator in C names, and training on re
 	@ls -1 "$(CURDIR)"/out/*.png
 
 test: lint ## ruff, mypy, import-linter and pytest
-	@$(PY) -m pytest -q
+	@$(PY) -m pytest -q -n auto
 
 lint: $(VENV)/.built ## ruff, mypy and import-linter only
 	@$(BIN)/ruff check --quiet .

@@ -247,9 +247,10 @@ class Operator:
         AclnnError
             As the operator's checks say.
         """
-        # Tensors of one layout share a description, so that its facts are worked out once.
-        known = {tensor._layout: tensor._desc for tensor in tensors}  # noqa: SLF001  # this is timed
-        return self._new_entry(key, [known[tensor._layout] for tensor in tensors], values)  # noqa: SLF001
+        # Tensors of the first one's layout share its description: its facts are worked out once.
+        layout, desc = tensors[0]._layout, tensors[0]._desc  # noqa: SLF001  # this is timed
+        descs = [desc if one._layout == layout else one._desc for one in tensors]  # noqa: SLF001
+        return self._new_entry(key, descs, values)
 
     def entry_of(
         self,
@@ -377,14 +378,17 @@ def make_plan(spec: OpSpec, descs: Sequence[TensorDesc | None], values: Sequence
         As the operator's checks say.
     """
     now = settings.current()
-    given = [desc for desc in descs if desc is not None]
-    device = given[0].device if given else "cpu"
-    for desc in given:
-        desc.look()
+    device = "cpu"
+    for desc in reversed(descs):
+        if desc is not None:
+            device = desc.device
+            desc.look()
+    # As many as there are parameters, by all callers. What is None the first check refuses.
+    tensors: Any = dict(zip(spec.tensor_named, descs))  # noqa: B905  # this is timed
     problem = Problem(
         spec,
-        dict(zip(spec.tensor_named, descs, strict=True)),
-        dict(zip(spec.attribute_named, values, strict=True)),
+        tensors,
+        dict(zip(spec.attribute_named, values)),  # noqa: B905
         now.profile,
         now.strict,
         now.fuse and device == "cpu",

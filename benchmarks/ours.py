@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import aclnn_py as acl
 from aclnn_native import lib
 from aclnn_py.core import settings
-from aclnn_py.core.spec import OpSpec, TensorParam
+from aclnn_py.core.spec import TensorParam
 from aclnn_py.twophase import Operator, operator
 from benchmarks.build import compile_shared
 from benchmarks.timing import Contestant, python_burst
@@ -51,14 +51,12 @@ def admit_double(name: str, tensors: list[acl.Tensor], axis: int) -> None:
     """
     door = operator(name)
     params = [
-        param.model_copy(update={"dtypes": (*param.dtypes, "DOUBLE")})
+        replace(param, dtypes=(*param.dtypes, "DOUBLE"))
         if isinstance(param, TensorParam) and param.kind == "input"
         else param
         for param in door.spec.params
     ]
-    # Built anew: a copy would bring along what the old spec has worked out of its parameters.
-    fields = {field: getattr(door.spec, field) for field in OpSpec.model_fields}
-    wide = Operator(OpSpec(**(fields | {"params": tuple(params)})))
+    wide = Operator(replace(door.spec, params=tuple(params)))
     entry, known = wide._entry(tensors, [axis])  # noqa: SLF001  # see above
     door.plans[door._key(known, [axis])] = entry  # noqa: SLF001
 

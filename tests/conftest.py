@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+
 import hypothesis
 import pytest
 
@@ -20,6 +22,16 @@ _OFTEN = {
 hypothesis.settings.register_profile("suite", max_examples=60, derandomize=True, **_OFTEN)
 hypothesis.settings.register_profile("explore", max_examples=2000, **_OFTEN)
 hypothesis.settings.load_profile("suite")
+
+
+_MOST_WORKERS = 8  # each builds what its tests share
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """How many processes ``pytest -n auto`` shares the tests out to."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return min(len(affinity(0)) if affinity else os.cpu_count() or 1, _MOST_WORKERS)
 
 
 @pytest.fixture(scope="session")

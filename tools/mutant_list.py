@@ -106,16 +106,23 @@ MUTANTS = (
     Mutant(
         "older chips write into a padded out directly",
         "aclnn_py/plan/recipe.py",
-        "fills_storage = desc.storage_numel == desc.numel + desc.offset",
-        "fills_storage = desc.storage_numel >= desc.numel + desc.offset",
+        "desc.storage_numel == desc.numel + desc.offset",
+        "desc.storage_numel >= desc.numel + desc.offset",
         (*WORKSPACE, *EXECUTOR),
     ),
     Mutant(
         "the offset of a view is lost",
         "aclnn_py/plan/recipe.py",
-        "        offset = desc.offset * desc.dtype.itemsize\n",
-        "        offset = 0\n",
+        "self._slots[name], -1, desc.offset * dtype.itemsize)",
+        "self._slots[name], -1, 0)",
         VIEWS,
+    ),
+    Mutant(
+        "tensors with strides of their own count as dense",
+        "native/cffi/calls.c",
+        "!known || stride != numel || size < 0",
+        "!known || size < 0",
+        ("tests/unit/test_tensor_facts.py",),
     ),
     Mutant(
         "stale plan: dim is not part of the key",
@@ -148,8 +155,8 @@ MUTANTS = (
     Mutant(
         "in-place hazards are not looked at",
         "aclnn_py/plan/plan.py",
-        "        hazards=uses.hazards,\n",
-        "",
+        "        _hazards(steps),\n",
+        "        (),\n",
         KEEPALIVE,
     ),
     Mutant(

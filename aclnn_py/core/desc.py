@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
 
+from aclnn_native import calls
 from aclnn_py.core.dtype import DType, by_value
 from aclnn_py.core.fact import Fact
 from aclnn_py.core.format import PRIVATE_FORMATS
@@ -77,14 +78,21 @@ class TensorDesc:
         facts, shape = self.__dict__, self.shape
         if "is_plain" in facts or self.offset or self.storage_shape != shape:
             return
-        if self.strides != row_major_strides(shape) or min(shape, default=1) < 0:
+        numel = calls.dense_numel(shape, self.strides)  # in C: this is timed
+        if numel < 0:
             return
-        facts["dtype"] = dtype = by_value.get(self.dtype_value, by_value[-1])
-        facts["numel"] = facts["storage_numel"] = numel = prod(shape)
-        facts["is_empty"] = numel == 0
-        facts["is_contiguous"] = True
-        facts["is_plain"] = numel * max(dtype.itemsize, 1) <= MOST_BYTES
-        facts["extent"] = (0, numel)
+        dtype = by_value.get(self.dtype_value, by_value[-1])
+        facts.update(
+            {
+                "dtype": dtype,
+                "numel": numel,
+                "storage_numel": numel,
+                "is_empty": numel == 0,
+                "is_contiguous": True,
+                "is_plain": numel * (dtype.itemsize or 1) <= MOST_BYTES,
+                "extent": (0, numel),
+            }
+        )
 
     @Fact
     def dtype(self) -> DType:

@@ -49,9 +49,11 @@ def around_axis(shape: tuple[int, ...], dim: int) -> tuple[int, int, int]:
     return prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
 
 
-def _leading(recipe: Recipe, name: str) -> int:
-    """Axes left of the axis of the sums."""
-    return recipe.problem.integer("dim") % max(recipe.desc(name).rank, 1)
+def _around(recipe: Recipe, name: str) -> tuple[int, tuple[int, int, int]]:
+    """How many axes are left of the axis of the sums, and sizes left of, at and right of it."""
+    shape = recipe.desc(name).shape
+    axis = recipe.problem.integer("dim") % max(len(shape), 1)
+    return axis, around_axis(shape, axis)
 
 
 # The operators in NumPy: what runs where no kernel fits. `params` is (outer, n, inner).
@@ -86,7 +88,7 @@ def log_softmax_backward_reference(params: tuple[int, ...], gradient: Any, outpu
 def _softmax(recipe: Recipe) -> None:
     # The result is cast, so FLOAT16 -> FLOAT rounds to half first: the vendor's order.
     problem = recipe.problem
-    params = around_axis(recipe.desc("self").shape, problem.integer("dim"))
+    axis, params = _around(recipe, "self")
     reserve = problem.profile.softmax_workspace_bytes
     x = recipe.contiguous("self")
     y = recipe.kernel(
@@ -95,7 +97,7 @@ def _softmax(recipe: Recipe) -> None:
         params,
         reference=softmax_reference,
         reserve_bytes=reserve,
-        leading=_leading(recipe, "self"),
+        leading=axis,
     )
     recipe.store(recipe.cast(y, recipe.desc("out").dtype, "out"), "out")
 
@@ -103,7 +105,7 @@ def _softmax(recipe: Recipe) -> None:
 def _log_softmax(recipe: Recipe) -> None:
     # The input is cast, so FLOAT -> FLOAT16 rounds the input: the vendor's order.
     problem = recipe.problem
-    params = around_axis(recipe.desc("self").shape, problem.integer("dim"))
+    axis, params = _around(recipe, "self")
     reserve = problem.profile.softmax_workspace_bytes
     x = recipe.cast(recipe.contiguous("self"), recipe.desc("out").dtype, "self")
     y = recipe.kernel(
@@ -112,7 +114,7 @@ def _log_softmax(recipe: Recipe) -> None:
         params,
         reference=log_softmax_reference,
         reserve_bytes=reserve,
-        leading=_leading(recipe, "self"),
+        leading=axis,
     )
     recipe.store(y, "out")
 
@@ -127,7 +129,7 @@ def _log_softmax_backward(recipe: Recipe) -> None:
 
 def _backward(recipe: Recipe, kernel: str, reference: Callable[..., Any]) -> None:
     problem = recipe.problem
-    params = around_axis(recipe.desc("gradOutput").shape, problem.integer("dim"))
+    axis, params = _around(recipe, "gradOutput")
     reserve = problem.profile.softmax_workspace_bytes
     inputs = (recipe.contiguous("gradOutput"), recipe.contiguous("output"))
     result = recipe.kernel(
@@ -136,7 +138,7 @@ def _backward(recipe: Recipe, kernel: str, reference: Callable[..., Any]) -> Non
         params,
         reference=reference,
         reserve_bytes=reserve,
-        leading=_leading(recipe, "gradOutput"),
+        leading=axis,
     )
     recipe.store(recipe.cast(result, recipe.desc("out").dtype, "out"), "out")
 

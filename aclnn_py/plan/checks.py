@@ -80,7 +80,10 @@ def _not_null(problem: Problem, check: Check) -> bool:
 def _empty_returns(problem: Problem, check: Check) -> bool:
     if check.unless_regbase and problem.profile.regbase:
         return False
-    return any(problem.desc(name).is_empty for name in check.params)
+    for name in check.params:  # noqa: SIM110  # a plain loop: this is timed
+        if problem.tensors[name].is_empty:
+            return True
+    return False
 
 
 def _seen(desc: TensorDesc) -> str:
@@ -88,18 +91,17 @@ def _seen(desc: TensorDesc) -> str:
 
 
 def _dtype_in_list(problem: Problem, check: Check) -> bool:
+    named, profile = problem.spec.tensor_named, problem.profile
     for name in check.params:
-        desc = problem.desc(name)
-        param = problem.spec.tensor_named[name]
-        if not param.takes(desc.dtype.name, problem.profile):
+        desc, param = problem.tensors[name], named[name]
+        if not param.takes(desc.dtype.name, profile):
             raise operator_error(
                 PARAM_INVALID,
                 problem.spec.planner,
                 name,
                 "has an unsupported dtype",
                 got=_seen(desc) + _unnamed(desc),
-                expected=f"{' | '.join(param.dtypes_on(problem.profile))} "
-                f"on {problem.profile.name}",
+                expected=f"{' | '.join(param.dtypes_on(profile))} on {profile.name}",
                 fix="cast it first, or choose a SoC profile that has the type (ACLNN_PY_SOC)",
             )
     return False
@@ -111,13 +113,13 @@ def _unnamed(desc: TensorDesc) -> str:
 
 def _bf16_gate(problem: Problem, check: Check) -> bool:
     for name in check.params:
-        if problem.desc(name).dtype.name == "BF16" and not problem.profile.bf16:
+        if problem.tensors[name].dtype.name == "BF16" and not problem.profile.bf16:
             raise operator_error(
                 PARAM_INVALID,
                 problem.spec.planner,
                 name,
                 f"is bfloat16, which {problem.profile.name} does not have",
-                got=_seen(problem.desc(name)),
+                got=_seen(problem.tensors[name]),
                 expected=" | ".join(problem.spec.tensor_named[name].dtypes_on(problem.profile)),
                 fix="use FLOAT16 or FLOAT, or a SoC profile with bfloat16 (ACLNN_PY_SOC)",
             )
@@ -126,7 +128,7 @@ def _bf16_gate(problem: Problem, check: Check) -> bool:
 
 def _same_dtype(problem: Problem, check: Check) -> bool:
     name, reference = check.params
-    got, wanted = problem.desc(name), problem.desc(reference)
+    got, wanted = problem.tensors[name], problem.tensors[reference]
     if got.dtype_value != wanted.dtype_value:
         raise operator_error(
             PARAM_INVALID,
@@ -142,7 +144,7 @@ def _same_dtype(problem: Problem, check: Check) -> bool:
 
 def _dim_in_range(problem: Problem, check: Check) -> bool:
     attribute, tensor = check.params
-    dim, desc = problem.integer(attribute), problem.desc(tensor)
+    dim, desc = problem.integer(attribute), problem.tensors[tensor]
     rank = desc.rank or 1
     if not -rank <= dim < rank:
         raise operator_error(
@@ -159,7 +161,7 @@ def _dim_in_range(problem: Problem, check: Check) -> bool:
 
 def _rank_at_most(problem: Problem, check: Check) -> bool:
     for name in check.params:
-        desc = problem.desc(name)
+        desc = problem.tensors[name]
         if desc.rank > check.limit:
             raise operator_error(
                 PARAM_INVALID,
@@ -175,7 +177,7 @@ def _rank_at_most(problem: Problem, check: Check) -> bool:
 
 def _same_shape(problem: Problem, check: Check) -> bool:
     name, reference = check.params
-    got, wanted = problem.desc(name), problem.desc(reference)
+    got, wanted = problem.tensors[name], problem.tensors[reference]
     if got.shape != wanted.shape:
         raise operator_error(
             PARAM_INVALID,

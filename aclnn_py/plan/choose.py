@@ -86,10 +86,10 @@ def choose(step: Step, backends: Sequence[Backend]) -> Choice:
     NoImplementationError
         When none does.
     """
-    refused: list[Refusal] = []
+    refused: tuple[Refusal, ...] = ()
     for backend in backends:
         implementation, reasons = backend.accept(step)
         refused += reasons
         if implementation:
-            return Choice(backend.name, implementation, tuple(refused))
-    raise NoImplementationError(step, tuple(refused))
+            return Choice(backend.name, implementation, refused)
+    raise NoImplementationError(step, refused)

@@ -60,7 +60,7 @@ def at_pitches(steps: Sequence[Step], inside: frozenset[int]) -> tuple[int, Step
         reads=tuple(operands[:-1]),
         write=operands[-1],
         params=(rows, n, *pitches),
-        text=f"{rows} rows of {n}, {', '.join(map(str, pitches))} elements from row to row",
+        told=f"{rows} rows of {n}, {', '.join(map(str, pitches))} elements from row to row",
     )
     return kernels[0], pitched
 
@@ -93,7 +93,7 @@ def spread(step: Step, inside: Sequence[bool], padding: int) -> Step | None:
         reads=step.reads,
         write=step.write,
         params=(rows, n, *pitches),
-        text=step.text,
+        told=step.text,
     )
 
 

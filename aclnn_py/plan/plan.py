@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from aclnn_py.core.errors import INNER_FIND_KERNEL, operator_error
-from aclnn_py.plan.checks import run_checks, shape_text
+from aclnn_py.plan.checks import run_checks
 from aclnn_py.plan.choose import Choice, NoImplementationError, choose
 from aclnn_py.plan.fuse import fuse
 from aclnn_py.plan.recipe import Recipe, check_storage
@@ -40,8 +40,10 @@ class Slot(NamedTuple):
         Whether some step writes it.
     used : bool
         Whether some step touches it.
-    about : str
-        Type and shape, ``"FLOAT [8, 32]"``, for timelines.
+    dtype : str
+        Vendor name of the type, ``"FLOAT"``; with the shape, for timelines.
+    shape : tuple of int
+        Dimensions.
     itemsize : int
         Of an element, which some devices want its address to be a multiple of [bytes].
     """
@@ -52,7 +54,8 @@ class Slot(NamedTuple):
     captured: bool
     written: bool
     used: bool
-    about: str
+    dtype: str
+    shape: tuple[int, ...]
     itemsize: int = 0
 
 
@@ -126,31 +129,39 @@ def make_plan(problem: Problem, backends: Sequence[Backend]) -> Plan:
         As the operator's checks say; 561003 when no backend implements a step.
     """
     spec = problem.spec
-    if run_checks(problem) or any(problem.desc(name).is_empty for name in spec.empty_when):
-        return Plan(spec.function, _slots(problem, _Uses.of(()), set()))
+    if run_checks(problem) or _is_empty(problem):
+        return Plan(spec.function, _slots(problem, (), set()))
     recipe = Recipe(problem)
     spec.recipe(recipe)
     check_storage(problem)
     steps, placements, total = recipe.finish()
     choices = tuple([_choose(problem, step, backends) for step in steps])
-    uses = _Uses.of(steps)
     return Plan(
-        operator=spec.function,
-        slots=_slots(problem, uses, recipe.captured_slots),
-        steps=steps,
-        choices=choices,
-        placements=placements,
-        workspace_bytes=total,
-        vendor_cacheable=spec.dialect == "aclnn" and _vendor_caches(recipe, steps),
-        not_repeatable=(
-            f"{problem.profile.name} copies the result into an output whose storage is larger "
-            "than the view"
-            if recipe.copies_on_device
-            else ""
-        ),
-        hazards=uses.hazards,
-        chains=_chains(steps, choices, backends) if problem.fuse and len(steps) > 1 else (),
+        spec.function,
+        _slots(problem, steps, recipe.captured_slots),
+        steps,
+        choices,
+        placements,
+        total,
+        spec.dialect == "aclnn" and _vendor_caches(recipe, steps),
+        _why_not_repeatable(recipe) if recipe.copies_on_device else "",
+        _hazards(steps),
+        _chains(steps, choices, backends) if problem.fuse and len(steps) > 1 else (),
     )
+
+
+def _why_not_repeatable(recipe: Recipe) -> str:
+    return (
+        f"{recipe.problem.profile.name} copies the result into an output whose storage is larger "
+        "than the view"
+    )
+
+
+def _is_empty(problem: Problem) -> bool:
+    for name in problem.spec.empty_when:  # noqa: SIM110  # a plain loop: this is timed
+        if problem.tensors[name].is_empty:
+            return True
+    return False
 
 
 def _chains(
@@ -191,45 +202,33 @@ def _choose(problem: Problem, step: Step, backends: Sequence[Backend]) -> Choice
         ) from None
 
 
-class _Uses(NamedTuple):
-    """What the steps do with the tensor arguments, by position; ``WORKSPACE`` is one, too."""
-
-    touched: set[int]
-    written: set[int]
-    hazards: tuple[tuple[int, int], ...]
-
-    @classmethod
-    def of(cls, steps: Sequence[Step]) -> _Uses:
-        touched, written, pairs = set(), set(), set()
-        for step in steps:
-            target = step.write.base
-            touched.add(target)
-            written.add(target)
-            for read in step.reads:
-                touched.add(read.base)
-                pairs.add((read.base, target))
-        hazards = sorted([pair for pair in pairs if WORKSPACE not in pair])
-        return cls(touched, written, tuple(hazards))
+def _hazards(steps: Sequence[Step]) -> tuple[tuple[int, int], ...]:
+    pairs = {(read.base, step.write.base) for step in steps for read in step.reads}
+    return tuple(sorted([pair for pair in pairs if WORKSPACE not in pair]))
 
 
-def _slots(problem: Problem, uses: _Uses, captured: set[int]) -> tuple[Slot, ...]:
-    touched, written, _ = uses
+def _slots(problem: Problem, steps: Sequence[Step], captured: set[int]) -> tuple[Slot, ...]:
+    count = len(problem.tensors)
+    used, written = [False] * (count + 1), [False] * (count + 1)  # the last is of WORKSPACE, -1
+    for step in steps:
+        used[step.write.base] = written[step.write.base] = True
+        for read in step.reads:
+            used[read.base] = True
     rows = []
+    foreign = problem.spec.dialect != "aclnn"
     for index, (name, desc) in enumerate(problem.tensors.items()):
-        if desc is None:
-            rows.append(Slot(name, 0, 0, False, False, False, ""))  # noqa: FBT003  # in order
-            continue
-        itemsize = desc.dtype.itemsize
-        low, high = desc.extent if index in touched else (0, 0)
+        dtype = desc.dtype
+        itemsize, (low, high) = dtype.itemsize, desc.extent if used[index] else (0, 0)
         rows.append(
             Slot(
                 name,
                 low * itemsize,
                 high * itemsize,
-                index in captured or problem.spec.dialect != "aclnn",
-                index in written,
-                index in touched,
-                f"{desc.dtype.name} {shape_text(desc.shape)}",
+                foreign or index in captured,
+                written[index],
+                used[index],
+                dtype.name,
+                desc.shape,
                 itemsize,
             )
         )
@@ -240,4 +239,7 @@ def _vendor_caches(recipe: Recipe, steps: tuple[Step, ...]) -> bool:
     # AI CPU work (DOUBLE), device copies and view copies at an offset never enter its cache.
     if recipe.copies_on_device or recipe.runs_on_ai_cpu:
         return False
-    return not any(step.name == "view_copy" and step.write.byte_offset for step in steps)
+    for step in steps:  # noqa: SIM110  # a plain loop: this is timed
+        if step.name == "view_copy" and step.write.byte_offset:
+            return False
+    return True

@@ -22,8 +22,8 @@ class Problem(NamedTuple):
     ----------
     spec : OpSpec
         The operator.
-    tensors : mapping of str to TensorDesc or None
-        By parameter name; ``None`` for a null pointer.
+    tensors : mapping of str to TensorDesc
+        By parameter name. A null pointer is ``None`` here until the first check refuses it.
     attributes : mapping of str to object
         By parameter name.
     profile : SocProfile
@@ -35,17 +35,11 @@ class Problem(NamedTuple):
     """
 
     spec: OpSpec
-    tensors: Mapping[str, TensorDesc | None]
+    tensors: Mapping[str, TensorDesc]
     attributes: Mapping[str, object]
     profile: SocProfile
     strict: bool = True
     fuse: bool = True
-
-    def desc(self, name: str) -> TensorDesc:
-        """Description of a tensor that the null check has passed."""
-        found = self.tensors[name]
-        assert found is not None, name
-        return found
 
     def integer(self, name: str) -> int:
         """An integer attribute."""

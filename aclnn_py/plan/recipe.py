@@ -63,7 +63,7 @@ class _Draft:
     reads: tuple[Value, ...]
     write: Value
     params: tuple[int, ...]
-    text: str
+    told: str | tuple[str, tuple[int, ...]]
     shapes: tuple[tuple[int, ...], ...] = ()
     reference: Callable[..., Any] | None = None
     dtypes: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class _Draft:
             reads,
             _operand(self.write, offsets),
             self.params,
-            self.text,
+            self.told,
             self.shapes,
             self.dtypes,
             self.reference,
@@ -114,7 +114,7 @@ class Recipe:
 
     def desc(self, name: str) -> TensorDesc:
         """Description of a tensor argument."""
-        return self.problem.desc(name)
+        return self.problem.tensors[name]
 
     def contiguous(self, name: str) -> Value:
         """A dense form of an input: itself, or a copy in the workspace.
@@ -126,7 +126,7 @@ class Recipe:
         """
         desc = self.desc(name)
         if desc.is_contiguous:
-            return self._argument(name)
+            return self._argument(name, desc)
         if not desc.fits_storage:
             raise _out_of_storage(self.problem, INNER_NULLPTR, name)
         source = Value(
@@ -220,12 +220,12 @@ class Recipe:
             self._items.append(
                 Item(f"{name} kernel workspace", reserve_bytes, self._next, self._next)
             )
+        given, given_shape = first.dtype, first.shape
         result = self._new_item(
-            f"{name} result", dtype or first.dtype, first.shape if shape is None else shape
+            f"{name} result", dtype or given, given_shape if shape is None else shape
         )
-        text = f"{first.dtype.name} {shape_text(first.shape)}, params {params}"
-        key = "f32" if dtype else first.dtype.kernel or first.dtype.name.lower()
-        draft = self._add(name, name, key, inputs, result, params, text)
+        key = "f32" if dtype else given.kernel or given.name.lower()
+        draft = self._add(name, name, key, inputs, result, params, (given.name, given_shape))
         draft.shapes = (*[value.shape for value in inputs], result.shape)
         draft.reference = reference
         if dtype:
@@ -244,14 +244,14 @@ class Recipe:
         AclnnError
             561103 where the vendor's strided copy does not take the type.
         """
-        desc, profile = self.desc(name), self.problem.profile
+        desc = self.desc(name)
         if not desc.is_contiguous:
             self._refuse_strided_copy(name)
             self._view_copy(value, name)
             return
-        fills_storage = desc.storage_numel == desc.numel + desc.offset
-        if value.item >= 0 and (profile.redirects_into_padded_out or fills_storage):
-            self._redirect(value, name)
+        may_redirect = self.problem.profile.redirects_into_padded_out
+        if value.item >= 0 and (may_redirect or desc.storage_numel == desc.numel + desc.offset):
+            self._redirect(value, self._argument(name, desc))
             self.captured_slots.add(self._slots[name])
             return
         self.copies_on_device = True
@@ -267,7 +267,7 @@ class Recipe:
         shifted = value.byte_offset + copy.source_shift
         source = Value(value.dtype, value.shape, value.slot, value.item, shifted)
         text = f"{name}: {desc.dtype} {shape_text(value.shape)}, strides {shape_text(target)}"
-        into = self._argument(name)
+        into = self._argument(name, desc)
         key = f"b{itemsize}"
         draft = self._add("swap back", copy.kernel, key, (source,), into, copy.params, text)
         draft.leading, draft.strides = len(value.shape), (dense, target)
@@ -276,9 +276,11 @@ class Recipe:
         """Final steps, workspace placements and workspace size [bytes]."""
         # Items are made in launch order; a redirected one is gone.
         live = {index: item for index, item in enumerate(self._items) if item is not None}
+        alone = len(self._drafts) == 1
+        if not live:
+            return tuple([draft.placed({}, alone=alone) for draft in self._drafts]), (), 0
         placements, total = lay_out(tuple(live.values()))
         offsets = {index: place.offset for index, place in zip(live, placements, strict=True)}
-        alone = len(self._drafts) == 1
         steps = tuple([draft.placed(offsets, alone=alone) for draft in self._drafts])
         return steps, placements, total
 
@@ -286,15 +288,14 @@ class Recipe:
     def _next(self) -> int:
         return len(self._drafts)
 
-    def _argument(self, name: str) -> Value:
-        desc = self.desc(name)
-        offset = desc.offset * desc.dtype.itemsize
-        return Value(desc.dtype, desc.shape, self._slots[name], -1, offset)
+    def _argument(self, name: str, desc: TensorDesc) -> Value:
+        dtype = desc.dtype
+        return Value(dtype, desc.shape, self._slots[name], -1, desc.offset * dtype.itemsize)
 
     def _new_item(self, label: str, dtype: DType, shape: tuple[int, ...]) -> Value:
-        step = self._next
-        self._items.append(Item(label, dtype.nbytes(prod(shape)), step, step))
-        return Value(dtype, shape, -1, len(self._items) - 1, 0)
+        step, items = len(self._drafts), self._items
+        items.append(Item(label, dtype.nbytes(prod(shape)), step, step))
+        return Value(dtype, shape, -1, len(items) - 1, 0)
 
     def _add(
         self,
@@ -304,13 +305,12 @@ class Recipe:
         reads: tuple[Value, ...],
         write: Value,
         params: tuple[int, ...],
-        text: str,
+        told: str | tuple[str, tuple[int, ...]],
     ) -> _Draft:
         for value in reads:
-            item = self._items[value.item] if value.item >= 0 else None
-            if item is not None:
+            if value.item >= 0 and (item := self._items[value.item]) is not None:
                 self._items[value.item] = Item(item.label, item.nbytes, item.first, self._next)
-        draft = _Draft(name, kernel, dtype, reads, write, params, text)
+        draft = _Draft(name, kernel, dtype, reads, write, params, told)
         self._drafts.append(draft)
         return draft
 
@@ -333,22 +333,15 @@ class Recipe:
         shifted = value.byte_offset + copy.source_shift
         source = Value(value.dtype, value.shape, value.slot, value.item, shifted)
         text = f"{name}: {desc.dtype} {shape_text(desc.shape)}, strides {shape_text(strides)}"
-        target = self._argument(name)
+        target = self._argument(name, desc)
         draft = self._add(role, copy.kernel, f"b{itemsize}", (source,), target, copy.params, text)
         draft.leading, draft.strides = len(desc.shape), (dense, strides)
 
-    def _redirect(self, value: Value, name: str) -> None:
-        target = self._argument(name)
+    def _redirect(self, value: Value, target: Value) -> None:
+        self._items[value.item] = None
         for draft in self._drafts:
             if draft.write == value:
                 draft.write = target
-                self._items[value.item] = None
-                self._read_from(value, target)
-                return
-        raise AssertionError(value)
-
-    def _read_from(self, value: Value, target: Value) -> None:
-        for draft in self._drafts:
             if value in draft.reads:
                 draft.reads = tuple([target if read == value else read for read in draft.reads])
 
@@ -385,7 +378,7 @@ def _operand(value: Value, offsets: dict[int, int]) -> Operand:
 
 
 def _out_of_storage(problem: Problem, status: int, name: str) -> Exception:
-    desc = problem.desc(name)
+    desc = problem.tensors[name]
     low, high = desc.extent
     bad = low if low < 0 else high - 1
     return operator_error(
@@ -411,7 +404,7 @@ def check_storage(problem: Problem) -> None:
         view that leaves its storage.
     """
     for param in problem.spec.tensors:
-        desc = problem.desc(param.name)
+        desc = problem.tensors[param.name]
         if desc.is_plain:
             continue
         if not desc.is_countable:
@@ -423,7 +416,7 @@ def check_storage(problem: Problem) -> None:
 
 
 def _bad_dims(problem: Problem, name: str, what: str, expected: str) -> Exception:
-    desc = problem.desc(name)
+    desc = problem.tensors[name]
     return operator_error(
         PARAM_INVALID,
         problem.spec.planner,

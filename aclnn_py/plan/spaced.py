@@ -45,7 +45,7 @@ def with_gaps(steps: Sequence[Step], inside: frozenset[int]) -> tuple[int, Step]
         reads=step.reads,
         write=copy.write,
         params=(*step.params, *spacing),
-        text=f"{outer} times {n} rows of {inner}, written in dense runs of {spacing[2]}",
+        told=f"{outer} times {n} rows of {inner}, written in dense runs of {spacing[2]}",
     )
 
 

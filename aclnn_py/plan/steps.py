@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aclnn_py.plan.checks import shape_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -46,8 +48,8 @@ class Step(NamedTuple):
         The output.
     params : tuple of int
         As the kernel documents them.
-    text : str
-        One line for `explain`.
+    told : str or (str, tuple of int)
+        What `text` is made of: all of it, or a type and a shape of a compute step.
     shapes : tuple of tuple of int
         Dense shapes of the operands, inputs first; only compute steps have them.
     dtypes : tuple of str
@@ -65,11 +67,19 @@ class Step(NamedTuple):
     reads: tuple[Operand, ...]
     write: Operand
     params: tuple[int, ...]
-    text: str
+    told: str | tuple[str, tuple[int, ...]]
     shapes: tuple[tuple[int, ...], ...] = ()
     dtypes: tuple[str, ...] = ()
     reference: Callable[..., Any] | None = None
     rows: Rows | None = None
+
+    @property
+    def text(self) -> str:
+        """One line for `explain`."""
+        if isinstance(self.told, str):
+            return self.told
+        dtype, shape = self.told
+        return f"{dtype} {shape_text(shape)}, params {self.params}"
 
     def __repr__(self) -> str:
         # Without the two last ones, which say nothing that the others do not.

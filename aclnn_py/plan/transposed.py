@@ -49,7 +49,7 @@ def as_they_lie(steps: Sequence[Step], inside: frozenset[int]) -> tuple[int, Ste
                 reads=reads,
                 write=step.write,
                 params=order.params,
-                text=order.text,
+                told=order.text,
             )
     return None
 

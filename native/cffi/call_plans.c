@@ -4,6 +4,8 @@
  * Through cffi each structure and array would be an object in Python, filled field by field; a plan-cache miss makes
  * one of these descriptions, so that would be a sixth of its time.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "calls.h"
@@ -12,8 +14,11 @@
 enum { LAUNCH_KERNEL, LAUNCH_CALL, LAUNCH_TOKEN };
 
 /* Fields of the planner's tuples, in their order. */
-enum { SLOT_NAME, SLOT_LOW, SLOT_HIGH, SLOT_CAPTURED, SLOT_WRITTEN, SLOT_USED, SLOT_ABOUT, SLOT_ITEMSIZE };
+enum { SLOT_NAME, SLOT_LOW, SLOT_HIGH, SLOT_CAPTURED, SLOT_WRITTEN, SLOT_USED, SLOT_DTYPE, SLOT_SHAPE, SLOT_ITEMSIZE };
 enum { STEP_READS = 3, STEP_WRITE, STEP_PARAMS };
+
+/* Digits of an int64_t with its sign and what stands before it. */
+enum { NUMBER_ROOM = 22 };
 
 static int64_t integer_(PyObject *tuple, Py_ssize_t at) {
   PyObject *item = PyTuple_GetItem(tuple, at);
@@ -29,16 +34,55 @@ static uint32_t flag_(PyObject *tuple, Py_ssize_t at, uint32_t flag) {
   return PyTuple_GetItem(tuple, at) == Py_True ? flag : 0;
 }
 
+/* What about_ needs; 0 with an exception. */
+static size_t about_room_(PyObject *slots) {
+  size_t room = 1;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(slots); i++) {
+    PyObject *row = PyTuple_GetItem(slots, i);
+    const char *dtype = text_(row, SLOT_DTYPE);
+    const Py_ssize_t rank = dtype == NULL ? -1 : PyTuple_Size(PyTuple_GetItem(row, SLOT_SHAPE));
+    if (rank < 0) return 0;
+    room += strlen(dtype) + (size_t)rank * NUMBER_ROOM + sizeof " []";
+  }
+  return room;
+}
+
+/* Where the next text goes; there is room for all of them (about_room_). */
+struct writer_ {
+  char *to, *end;
+};
+
+static void add_number_(struct writer_ *text, const char *before, int64_t number) {
+  text->to += snprintf(text->to, (size_t)(text->end - text->to), "%s%" PRId64, before, number);
+}
+
+static void add_(struct writer_ *text, const char *more) {
+  text->to += snprintf(text->to, (size_t)(text->end - text->to), "%s", more);
+}
+
+/* "FLOAT [8, 32]", for timelines. */
+static const char *about_(PyObject *row, struct writer_ *text) {
+  const char *begin = text->to;
+  PyObject *shape = PyTuple_GetItem(row, SLOT_SHAPE);
+  const Py_ssize_t rank = PyTuple_Size(shape);
+  add_(text, text_(row, SLOT_DTYPE));
+  add_(text, " [");
+  for (Py_ssize_t i = 0; i < rank; i++) add_number_(text, i > 0 ? ", " : "", integer_(shape, i));
+  add_(text, "]");
+  text->to++; /* what ends it */
+  return begin;
+}
+
 /* All of these return false with an exception. */
 
 /* `alignment`: the most that an address must be a multiple of [bytes]. */
-static bool slot_(PyObject *row, int64_t alignment, aclpy_slot_desc *slot) {
+static bool slot_(PyObject *row, int64_t alignment, struct writer_ *text, aclpy_slot_desc *slot) {
   slot->name = text_(row, SLOT_NAME);
   slot->low_bytes = integer_(row, SLOT_LOW);
   slot->high_bytes = integer_(row, SLOT_HIGH);
   slot->flags = flag_(row, SLOT_CAPTURED, ACLPY_SLOT_CAPTURED) | flag_(row, SLOT_WRITTEN, ACLPY_SLOT_WRITTEN);
   if (flag_(row, SLOT_USED, 1) == 0) slot->flags |= ACLPY_SLOT_UNUSED;
-  slot->about = text_(row, SLOT_ABOUT);
+  slot->about = about_(row, text);
   const int64_t itemsize = integer_(row, SLOT_ITEMSIZE);
   slot->flags |= (uint32_t)(itemsize < alignment ? itemsize : alignment) << ACLPY_SLOT_ALIGNMENT;
   return PyErr_Occurred() == NULL;
@@ -118,13 +162,14 @@ struct room_ {
   aclpy_step_desc *steps;
   aclpy_hazard *hazards;
   int64_t (*params)[ACLPY_MAX_PARAMS];
+  struct writer_ texts;
 };
 
-static bool make_room_(struct room_ *room, const aclpy_plan_desc *desc) {
+static bool make_room_(struct room_ *room, const aclpy_plan_desc *desc, size_t texts) {
   size_t slots = (size_t)desc->n_slots * sizeof(*room->slots), steps = (size_t)desc->n_steps * sizeof(*room->steps);
   size_t params = (size_t)desc->n_steps * sizeof(*room->params);
   size_t hazards = (size_t)desc->n_hazards * sizeof(*room->hazards);
-  char *block = PyMem_Malloc(slots + steps + params + hazards + 1);
+  char *block = PyMem_Malloc(slots + steps + params + hazards + texts);
   if (block == NULL) {
     PyErr_NoMemory();
     return false;
@@ -134,13 +179,16 @@ static bool make_room_(struct room_ *room, const aclpy_plan_desc *desc) {
   room->steps = (aclpy_step_desc *)(block + slots);
   room->params = (int64_t (*)[ACLPY_MAX_PARAMS])(block + slots + steps);
   room->hazards = (aclpy_hazard *)(block + slots + steps + params);
+  room->texts.to = block + slots + steps + params + hazards;
+  room->texts.end = room->texts.to + texts;
   return true;
 }
 
 static bool describe_(const struct given_ *given, const struct room_ *room, const aclpy_plan_desc *desc) {
+  struct writer_ text = room->texts;
   for (int32_t i = 0; i < desc->n_slots; i++) {
     PyObject *row = PyTuple_GetItem(given->slots, i);
-    if (row == NULL || !slot_(row, given->alignment, &room->slots[i])) return false;
+    if (row == NULL || !slot_(row, given->alignment, &text, &room->slots[i])) return false;
   }
   for (int32_t i = 0; i < desc->n_steps; i++) {
     PyObject *launch = PyTuple_GetItem(given->launches, i);
@@ -158,7 +206,8 @@ static PyObject *create_(const struct given_ *given, aclpy_plan_desc *desc) {
   desc->n_slots = (int32_t)PyTuple_Size(given->slots);
   desc->n_steps = (int32_t)PyTuple_Size(given->steps);
   desc->n_hazards = (int32_t)PyTuple_Size(given->hazards);
-  if (!make_room_(&room, desc)) return NULL;
+  const size_t texts = about_room_(given->slots);
+  if (texts == 0 || !make_room_(&room, desc, texts)) return NULL;
   desc->slots = room.slots;
   desc->steps = room.steps;
   desc->hazards = room.hazards;

@@ -87,6 +87,35 @@ static PyObject *execute_(PyObject *module, PyObject *const *arguments, Py_ssize
   return PyLong_FromLong(calls_run((uint32_t)op, workspace, size, executor, stream));
 }
 
+/* ---- of descriptions ---- */
+
+PyDoc_STRVAR(dense_numel_doc_,
+             "dense_numel(dims, strides)\n--\n\n"
+             "Elements of a dense row-major tensor; -1 where strides are others, or sizes are negative or too large.");
+
+/* False with an exception: no number, or too large. */
+static bool number_(PyObject *tuple, Py_ssize_t at, long long *number) {
+  *number = PyLong_AsLongLong(PyTuple_GetItem(tuple, at));
+  return *number != -1 || PyErr_Occurred() == NULL;
+}
+
+static PyObject *dense_numel_(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+  (void)module;
+  if (n != 2 || !PyTuple_Check(arguments[0]) || !PyTuple_Check(arguments[1])) {
+    PyErr_SetString(PyExc_TypeError, "a tuple of sizes and one of strides are needed");
+    return NULL;
+  }
+  Py_ssize_t rank = PyTuple_Size(arguments[0]);
+  long long numel = rank == PyTuple_Size(arguments[1]) ? 1 : -1;
+  while (numel >= 0 && rank-- > 0) {
+    long long size, stride;
+    const bool known = number_(arguments[0], rank, &size) && number_(arguments[1], rank, &stride);
+    if (!known || stride != numel || size < 0 || __builtin_mul_overflow(numel, size, &numel)) numel = -1;
+  }
+  PyErr_Clear();
+  return PyLong_FromLongLong(numel);
+}
+
 /* ---- the module ---- */
 
 PyDoc_STRVAR(watch_doc_,
@@ -129,6 +158,7 @@ PyDoc_STRVAR(wait_doc_,
              "raises meanwhile ends the wait.");
 
 static PyMethodDef methods_[] = {
+    {"dense_numel", (PyCFunction)(void (*)(void))dense_numel_, METH_FASTCALL, dense_numel_doc_},
     {"execute", (PyCFunction)(void (*)(void))execute_, METH_FASTCALL, execute_doc_},
     {"forget_plans", calls_forget_plans, METH_NOARGS, forget_plans_doc_},
     {"moved", calls_moved, METH_NOARGS, moved_doc_},

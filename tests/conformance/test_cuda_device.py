@@ -20,6 +20,7 @@ from aclnn_py.backends.cuda_kernels import launches
 from aclnn_py.core.cuda_arrays import put
 from aclnn_py.plan.steps import Operand, Step
 from support import cuda_twin, fake_gpu, oracle
+from support.cases import shown
 from support.fake_gpu import VALUES, run_softmax, softmax
 from support.oracle import BF16
 from support.problems import Call
@@ -395,7 +396,7 @@ def test_an_external_stream_is_in_order_with_its_owner(cupy, gpu):
     assert ("streamDestroy", theirs.ptr) not in cupy.cuda.runtime.calls
 
 
-@pytest.mark.parametrize("wrong", [None, object(), "stream"], ids=repr)
+@pytest.mark.parametrize("wrong", [None, object(), "stream"], ids=shown)
 def test_what_is_no_stream_is_refused(gpu, wrong):
     with pytest.raises(acl.AclError, match="no CUDA stream") as caught:
         acl.Stream.from_external(wrong, gpu)

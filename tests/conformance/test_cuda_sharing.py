@@ -20,6 +20,7 @@ import pytest
 import aclnn_py as acl
 from aclnn_runtime import cuda_device
 from support import cuda_twin, fake_gpu
+from support.cases import shown
 from support.sources import ROOT
 
 pytestmark = pytest.mark.skipif(cuda_twin.compiler() is None, reason="no C++ compiler")
@@ -119,7 +120,7 @@ def test_other_devices_are_refused(gpu, device):
         gpu.tensor(VALUES).__dlpack__(dl_device=device)
 
 
-@pytest.mark.parametrize("stream", [0, -2, True, 1.0, "1", object()], ids=repr)
+@pytest.mark.parametrize("stream", [0, -2, True, 1.0, "1", object()], ids=shown)
 def test_what_is_no_stream_is_refused(gpu, stream):
     with pytest.raises(acl.AclError, match="no stream of CUDA's") as caught:
         gpu.tensor(VALUES).__dlpack__(stream=stream)

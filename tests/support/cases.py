@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tests of one module, run again where something else does the work."""
+"""What tables of cases share: their names, and the tests of a module run again elsewhere."""
 
 from __future__ import annotations
+
+import re
 
 
 def again(module, *, without=()):
@@ -13,3 +15,8 @@ def again(module, *, without=()):
     }
     assert set(without) <= set(tests), f"{module.__name__} has no {set(without) - set(tests)}"
     return {name: test for name, test in tests.items() if name not in without}
+
+
+def shown(value):
+    """A value as a test's name shows it: the same in every run, so without addresses."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import aclnn_py as acl
+from support.cases import shown
 from support.problems import OPERATORS, Call
 from support.process import in_thread
 from support.tensors import build, check_error, planner, refused, runner
@@ -55,7 +56,7 @@ def test_tensor_that_is_none(device, operator, thing):
         refused(161002, name, planner(operator), *tensors[:-1], 0, tensors[-1])
 
 
-@pytest.mark.parametrize("thing", ["executor", 12345, 0, -1, 2**70, 1.5, object()], ids=repr)
+@pytest.mark.parametrize("thing", ["executor", 12345, 0, -1, 2**70, 1.5, object()], ids=shown)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_executor_that_is_none(operator, stream, thing):
     refused(161002, "executor", runner(operator), None, 0, thing, stream)

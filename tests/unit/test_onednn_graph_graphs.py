@@ -9,6 +9,7 @@ import pytest
 from aclnn_py.dialects import onednn_graph as dnnl
 from aclnn_py.dialects.onednn_graph.fusion import MOST_FUSED
 from aclnn_py.dialects.onednn_graph.schemas import BINARY, UNARY
+from support.cases import shown
 from support.onednn import refused
 from support.onednn_graph import ANY, KIND, PARAMETERS, Chain, graph_of, lt, op, partitions
 
@@ -66,7 +67,7 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("argument", "change"), BAD, ids=str)
+@pytest.mark.parametrize(("argument", "change"), BAD, ids=shown)
 def test_bad_logical_tensors(argument, change):
     call = {"tid": 0, "dtype": dnnl.data_type.f32, "dims": (2, 3), **change}
     with refused("invalid_arguments", argument):

@@ -11,6 +11,7 @@ import pytest
 
 from aclnn_py.dialects import onednn_graph as dnnl
 from aclnn_py.dialects.onednn_graph.schemas import BINARY, SCHEMAS, UNARY
+from support.cases import shown
 from support.onednn import refused
 from support.onednn_graph import ATTR, KIND, PARAMETERS, graph_of, lt, op, partitions
 
@@ -173,7 +174,7 @@ NO_VALUES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", NO_VALUES, ids=str)
+@pytest.mark.parametrize("value", NO_VALUES, ids=shown)
 def test_what_cannot_be_an_attribute(value):
     with refused("invalid_arguments", "value"):
         simple("SoftMax").set_attr(ATTR.axis, value)
