@@ -26,6 +26,7 @@ from aclnn_py.core import isa, settings
 from aclnn_py.core.desc import TensorDesc, row_major_strides
 from aclnn_py.core.dtype import as_dtype
 from aclnn_py.core.soc import SOC_PROFILES
+from aclnn_py.dialects import onnx_ops, onnxruntime
 from aclnn_py.dialects.facts import FAMILIES
 from aclnn_py.dialects.facts import table as side_by_side
 from aclnn_py.support import gpu_lines, host_python, setting_rows, support_rows
@@ -187,11 +188,24 @@ def explain_(  # the name `explain` is the planner's
     try:
         with settings.override(**({"soc": soc} if soc else {})):
             values = [dim if one.default is None else one.default for one in operator.attributes]
-            text = explain(operator.key, descs, values)
+            text = _explained(operator, descs, values, dim)
     except AclError as error:
         click.echo(str(error), err=True)
         sys.exit(1)
     click.echo(text)
+
+
+def _explained(operator: OpSpec, descs: list[TensorDesc], values: list[int], axis: int) -> str:
+    """The plan, by the checks of the operator's own dialect where it has any."""
+    name = operator.acl_name
+    if operator.dialect == "onnxruntime":
+        gradient, saved, out = descs
+        return onnxruntime.OPERATORS[name].explain(gradient, saved, out, axis)
+    versions = [version for known, version in onnx_ops.OPERATORS if known == name]
+    if operator.dialect == "onnx" and versions:
+        given, out = descs
+        return onnx_ops.OPERATORS[name, max(versions)].explain(given, out, axis)
+    return explain(operator.key, descs, values)
 
 
 def _desc(shape: tuple[int, ...], dtype: DType, strides: tuple[int, ...] | None) -> TensorDesc:

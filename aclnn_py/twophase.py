@@ -403,7 +403,15 @@ def make_plan(spec: OpSpec, descs: Sequence[TensorDesc | None], values: Sequence
 
 def explain(name: str, descs: Sequence[TensorDesc | None], values: Sequence[object]) -> str:
     """What phase 1 would decide, as text: steps, kernels, refusals, workspace."""
-    return make_plan(_spec(name), descs, values).explain()
+    spec = _spec(name)
+    for kind, params, given in (
+        ("tensors", spec.tensors, descs),
+        ("attributes", spec.attributes, values),
+    ):
+        if len(params) != len(given):
+            names = ", ".join(param.name for param in params)
+            raise ValueError(f"{name} has {len(params)} {kind} ({names}), got {len(given)}")
+    return make_plan(spec, descs, values).explain()
 
 
 def fail_last() -> NoReturn:

@@ -141,8 +141,8 @@ MUTANTS = (
     Mutant(
         "DOUBLE enters the emulated cache",
         "aclnn_py/plan/plan.py",
-        "if recipe.copies_on_device or recipe.runs_on_ai_cpu:",
-        "if recipe.copies_on_device:",
+        "if recipe.device_copy or recipe.runs_on_ai_cpu:",
+        "if recipe.device_copy:",
         EXECUTOR,
     ),
     Mutant(

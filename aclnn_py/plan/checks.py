@@ -7,13 +7,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from aclnn_py.core.errors import PARAM_INVALID, PARAM_NULLPTR, operator_error
+from aclnn_py.core.soc import SOC_PROFILES
 from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from aclnn_py.core.desc import TensorDesc
-    from aclnn_py.core.spec import Check
+    from aclnn_py.core.spec import Check, TensorParam
     from aclnn_py.plan.problem import Problem
 
 __all__ = ["run_checks", "shape_text"]
@@ -102,9 +103,15 @@ def _dtype_in_list(problem: Problem, check: Check) -> bool:
                 "has an unsupported dtype",
                 got=_seen(desc) + _unnamed(desc),
                 expected=f"{' | '.join(param.dtypes_on(profile))} on {profile.name}",
-                fix="cast it first, or choose a SoC profile that has the type (ACLNN_PY_SOC)",
+                fix=_fix_of_dtype(param, desc.dtype.name),
             )
     return False
+
+
+def _fix_of_dtype(param: TensorParam, dtype: str) -> str:
+    if any(param.takes(dtype, profile) for profile in SOC_PROFILES.values()):
+        return "cast it first, or choose a SoC profile that has the type (ACLNN_PY_SOC)"
+    return "cast it to one of these first"
 
 
 def _unnamed(desc: TensorDesc) -> str:

@@ -144,16 +144,9 @@ def make_plan(problem: Problem, backends: Sequence[Backend]) -> Plan:
         placements,
         total,
         spec.dialect == "aclnn" and _vendor_caches(recipe, steps),
-        _why_not_repeatable(recipe) if recipe.copies_on_device else "",
+        recipe.device_copy,
         _hazards(steps),
         _chains(steps, choices, backends) if problem.fuse and len(steps) > 1 else (),
-    )
-
-
-def _why_not_repeatable(recipe: Recipe) -> str:
-    return (
-        f"{recipe.problem.profile.name} copies the result into an output whose storage is larger "
-        "than the view"
     )
 
 
@@ -191,6 +184,7 @@ def _choose(problem: Problem, step: Step, backends: Sequence[Backend]) -> Choice
         return choose(step, backends)
     except NoImplementationError as error:
         reasons = "; ".join(f"{r.candidate}: {r.reason}" for r in error.refused)
+        alone = ", or allow NumPy to run it (ACLNN_PY_FALLBACK=allow)" if len(backends) < 2 else ""
         raise operator_error(
             INNER_FIND_KERNEL,
             problem.spec.planner,
@@ -198,7 +192,7 @@ def _choose(problem: Problem, step: Step, backends: Sequence[Backend]) -> Choice
             f"needs a step that nothing here implements: {step.kernel} {step.dtype}",
             got=reasons,
             expected="a kernel for every step of the plan",
-            fix="choose another dtype; aclnn-py ops lists what is implemented",
+            fix=f"choose another dtype (aclnn-py ops lists what is implemented){alone}",
         ) from None
 
 
@@ -237,7 +231,7 @@ def _slots(problem: Problem, steps: Sequence[Step], captured: set[int]) -> tuple
 
 def _vendor_caches(recipe: Recipe, steps: tuple[Step, ...]) -> bool:
     # AI CPU work (DOUBLE), device copies and view copies at an offset never enter its cache.
-    if recipe.copies_on_device or recipe.runs_on_ai_cpu:
+    if recipe.device_copy or recipe.runs_on_ai_cpu:
         return False
     for step in steps:  # noqa: SIM110  # a plain loop: this is timed
         if step.name == "view_copy" and step.write.byte_offset:

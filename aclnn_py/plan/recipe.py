@@ -105,7 +105,7 @@ class Recipe:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.copies_on_device = False
+        self.device_copy = ""  # why one is made
         self.runs_on_ai_cpu = False
         self.captured_slots: set[int] = set()
         self._slots = problem.spec.slots
@@ -254,7 +254,12 @@ class Recipe:
             self._redirect(value, self._argument(name, desc))
             self.captured_slots.add(self._slots[name])
             return
-        self.copies_on_device = True
+        self.device_copy = (
+            f"{self.problem.profile.name} copies the result into an output whose storage is larger "
+            "than the view"
+            if value.item >= 0
+            else f"{name} is a copy of what the caller holds"
+        )
         self._view_copy(value, name, role="device_copy")
 
     def store_swapped(self, value: Value, name: str, axis: int) -> None:
@@ -388,8 +393,11 @@ def _out_of_storage(problem: Problem, status: int, name: str) -> Exception:
         "reaches outside its storage",
         got=f"element {bad} of the storage: shape {shape_text(desc.shape)}, strides "
         f"{shape_text(desc.strides)}, offset {desc.offset}",
-        expected=f"elements 0 to {desc.storage_numel - 1} "
-        f"(storage {shape_text(desc.storage_shape)})",
+        expected=(
+            f"elements 0 to {desc.storage_numel - 1} (storage {shape_text(desc.storage_shape)})"
+            if desc.storage_numel
+            else f"no element: the storage {shape_text(desc.storage_shape)} has none"
+        ),
         fix=f"enlarge storageDims of {name}, or correct its stride and offset",
     )
 

@@ -339,8 +339,7 @@ static PyObject *two_(PyObject *self, PyObject *const *arguments, Py_ssize_t n, 
   if (n != PHASE_TWO_ARGUMENTS || names != NULL || !PyObject_TypeCheck(arguments[2], calls_executor_type) ||
       (arguments[3] != Py_None && !PyObject_TypeCheck(arguments[3], calls_stream_type)) ||
       (arguments[0] != Py_None && !address_(arguments[0], &workspace)) || PyBool_Check(arguments[1]) ||
-      !calls_as_uint64(arguments[1], &size) ||
-      (arguments[3] != Py_None && !handle_(arguments[3], &stream))) {
+      !calls_as_uint64(arguments[1], &size) || (arguments[3] != Py_None && !handle_(arguments[3], &stream))) {
     PyErr_Clear();
     return calls_checked(phase->checked, arguments, n, names);
   }

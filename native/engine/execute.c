@@ -124,7 +124,8 @@ static int32_t check_workspace_(const struct call_ *call) {
   int32_t status = check_range_(call, "workspace", "a workspace", call->workspace, used);
   if (status != ACLPY_ACL_SUCCESS || call->workspace % WORKSPACE_ALIGNMENT == 0) return status;
   return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, call->function, "workspace", "an address that is a multiple of 16",
-                    "pass what the allocator returned", "0x%" PRIxPTR, call->workspace);
+                    "pass what the allocator returned, or start at a multiple of 16 in it", "0x%" PRIxPTR,
+                    call->workspace);
 }
 
 static bool overlap_(uintptr_t a_low, uintptr_t a_high, uintptr_t b_low, uintptr_t b_high) {

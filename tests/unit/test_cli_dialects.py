@@ -42,3 +42,19 @@ def test_command_line_explains_operators_of_other_dialects(operator, shown):
     done = CliRunner().invoke(main, ["explain", operator, "--shape", "3,4,5", "--dim", "1"])
     assert done.exit_code == 0, done.output
     assert shown in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["onnx.Softmax", "--dim", "2"], "ShapeInferenceError"),
+        (["onnx.LogSoftmax", "--dim=-3"], "from -2 to 1"),
+        (["onnx.Softmax", "--dtype", "int32"], "TypeInferenceError"),
+        (["onnxruntime.SoftmaxGrad", "--dim", "5"], "axis 5 is not in valid range [-2,1]"),
+        (["onnxruntime.SoftmaxGrad_13", "--dtype", "float16"], "ORT_NOT_IMPLEMENTED"),
+    ],
+)
+def test_command_line_refuses_as_the_dialect_does(arguments, shown):
+    done = CliRunner().invoke(main, ["explain", *arguments, "--shape", "2,3"])
+    assert done.exit_code == 1
+    assert shown in done.output

@@ -14,7 +14,7 @@ from support.problems import Call, staged
 
 KINDS = (b"context", b"stream", b"event", b"memory", b"tensor", b"executor", b"task")
 ALLOWED = 1 << 20  # bytes of growth after the first tenth: below 12 bytes a call
-AHEAD = 200  # calls that wait at most: what a long queue once took, the heap may keep
+AHEAD = 20  # calls that wait at most: what a long queue once took, the heap may keep
 
 
 def counts():

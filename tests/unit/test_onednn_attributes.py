@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from aclnn_py.dialects import onednn as dnnl
@@ -284,6 +285,7 @@ ILLEGAL = [
     ("append_binary", ALG.eltwise_relu, md(SHAPE)),
     ("append_binary", 0x1FFFD, md(SHAPE)),
     ("append_binary", ALG.binary_add, None),
+    ("append_binary", ALG.binary_add, md(SHAPE), np.array([1, 2])),
     ("append_binary", ALG.binary_add, dnnl.memory_desc()),
     ("append_binary", ALG.binary_add, md((dnnl.DNNL_RUNTIME_DIM_VAL, 3))),
     ("append_binary", ALG.binary_add, md(SHAPE), md(SHAPE, "s8")),

@@ -8,11 +8,12 @@ import threading
 import numpy as np
 import pytest
 
+from aclnn_py.dialects import onednn
 from aclnn_py.dialects import onednn_graph as dnnl
 from support import onednn_oracle as oracle
 from support.latch import Latch
-from support.onednn import refused
-from support.onednn_graph import STRIDED, Bench, lt, op, part_of, partitions, shaped
+from support.onednn import md, refused
+from support.onednn_graph import STRIDED, Bench, Chain, lt, op, part_of, partitions, shaped
 
 FAMILY = ("SoftMax", "SoftMaxBackward", "LogSoftmax", "LogSoftmaxBackward")
 SHAPE = (3, 4, 5)
@@ -79,7 +80,10 @@ def test_nothing_runs_when_refused(bench, call):
 def test_memory_that_overlaps(bench, call):
     handle = call.inputs[1]._memory.handle
     call.outputs = [dnnl.tensor(lt(9, "f32", SHAPE), bench.engine, handle)]
-    call.refuses()  # diff_src on dst is no pair
+    with refused("invalid_arguments", "inputs or outputs") as caught:  # diff_src on dst: no pair
+        call.compiled.execute(call.bench.stream, call.inputs, call.outputs)
+    assert "get_inplace_ports()" in str(caught.value)
+    assert "query_md" not in str(caught.value)
     call.outputs = [dnnl.tensor(lt(9, "f32", SHAPE), bench.engine, int(handle) + 4)]
     call.refuses()
 
@@ -132,6 +136,15 @@ def test_work_is_queued_in_order(bench):
     x, y = bench.tensor(compiled, 0, X), bench.tensor(compiled, 9)
     with Latch(bench.stream.runtime_stream):
         compiled.execute(bench.stream, [x], [y])
+    bench.stream.wait()
+    np.testing.assert_allclose(y.numpy(), oracle.value(X, 1, log=False), rtol=2e-6)
+
+
+def test_tensors_that_are_gone_through_once(bench):
+    compiled = bench.compiled(part := part_of("SoftMax"), shaped(part, SHAPE))
+    x, y = bench.tensor(compiled, 0, X), bench.tensor(compiled, 9)
+    for _ in range(2):
+        compiled.execute(bench.stream, iter([x]), (one for one in [y]))
     bench.stream.wait()
     np.testing.assert_allclose(y.numpy(), oracle.value(X, 1, log=False), rtol=2e-6)
 
@@ -216,6 +229,35 @@ def test_section_2_a_scratchpad_of_no_size(bench):
     pad = dnnl.tensor(wanted, bench.engine)
     (got,) = bench.run(compiled, [x], [y], pad)
     np.testing.assert_allclose(got, oracle.value(X, 1, log=False), rtol=2e-6)
+
+
+@pytest.mark.parametrize("strides", [(1, 1), (2, 1)])
+def test_statistics_of_rows_without_elements_are_written_in_their_turn(bench, strides):
+    stats = lt(8, "f32", (3, 1), strides)
+    (part,) = partitions(op(0, "SoftMax", [lt(0, "f32", (3, 0))], [lt(9), stats]))
+    compiled = part.compile([lt(0, "f32", (3, 0))], [lt(9, "f32", (3, 0)), stats], bench.engine)
+    size = stats.get_mem_size()
+    memory = bench.engine.device.malloc(size)
+    seen = onednn.memory(md((size,), "u8"), bench.engine, memory).write(np.full(size, 7))
+    x, y = bench.tensor(compiled, 0, np.zeros((3, 0))), bench.tensor(compiled, 9)
+    with Latch(bench.stream.runtime_stream):
+        compiled.execute(bench.stream, [x], [y, dnnl.tensor(stats, bench.engine, memory)])
+    bench.stream.wait()
+    wanted = np.full(size, 7, np.uint8)
+    wanted.view(np.float32)[:: strides[0]] = 0
+    np.testing.assert_array_equal(seen.numpy(), wanted)
+
+
+def test_relu_of_what_has_no_logarithm_is_0(bench):
+    """Of -inf, which the logarithm makes of a probability that underflows."""
+    for axes in ((2, 64), (2, 6000)):
+        chain = Chain(dims=axes).then("Log").then("ReLU")
+        x = np.zeros(axes, np.float32)
+        x[:, 1:3] = -200, np.nan
+        x[1, 2] = 1
+        (got,) = bench.answer(chain.partitions()[0], [x])
+        np.testing.assert_array_equal(got[0], np.full(axes[1], np.nan))
+        np.testing.assert_array_equal(got[1], np.zeros(axes[1]))
 
 
 @pytest.mark.parametrize("dims", [(3, 0), (2, 0, 3)])

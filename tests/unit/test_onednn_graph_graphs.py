@@ -63,7 +63,7 @@ BAD = [
     ("ptype", {"ptype": dnnl.property_type.host_scalar}),
     ("layout_id", {"layout": dnnl.layout_type.opaque}),
     ("layout_id", {"layout": dnnl.layout_type.opaque, "layout_id": 5}),
-    ("layout_id", {"layout_id": 1}),
+    ("layout_id", {"layout_id": 1}), ("layout_id", {"layout_id": np.array([0, 1])}),
 ]  # fmt: skip
 
 

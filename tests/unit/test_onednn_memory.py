@@ -101,10 +101,19 @@ def test_descriptors_refuse(given, status, argument):
         dnnl.memory_desc(*given)
 
 
+def test_a_type_by_its_number():
+    for number in (3, np.int64(3), np.uint8(3)):
+        assert dnnl.memory_desc((2,), number, "a") == md((2,))
+    for wrong in (True, np.True_, 3.0, "3", np.array([3, 3]), dnnl.prop_kind.backward):
+        with refused("invalid_arguments", "data_type"):
+            dnnl.memory_desc((2,), wrong, "a")
+
+
 def test_the_zero_descriptor():
     zero = dnnl.memory_desc()
     assert (zero.ndims, zero.get_size(), zero.format_kind) == (0, 0, dnnl.format_kind.undef)
-    assert zero == dnnl.memory_desc(()) != md((1,))
+    assert zero == dnnl.memory_desc(()) == dnnl.memory_desc((), F32) != md((1,))
+    assert hash(zero) == hash(dnnl.memory_desc((), F32))
 
 
 def test_equality_ignores_strides_that_move_nothing():
@@ -183,7 +192,9 @@ def test_memory_without_data(bench):
     with refused("invalid_arguments", "handle"):
         none.numpy()
     assert dnnl.memory(md((2, 0)), bench.engine).numpy().shape == (2, 0)
-    assert dnnl.memory(dnnl.memory_desc(), bench.engine).numpy().size == 0
+    zero = dnnl.memory(dnnl.memory_desc(), bench.engine)
+    assert zero.write(zero.numpy()) is zero
+    assert zero.numpy().size == 0
 
 
 @pytest.mark.parametrize(
@@ -213,6 +224,8 @@ def test_memory_without_data(bench):
         (lambda e: host_scalar("f32", 1e39), "value"),
         (lambda e: host_scalar("f16", 70000), "value"),
         (lambda e: host_scalar("f32", 1).set_data_handle(e.device.malloc(4)), "handle"),
+        (lambda e: host_scalar("f32", 1).write([2]), "values"),
+        (lambda e: dnnl.memory(dnnl.memory_desc(), e).write(1), "values"),
         (lambda e: dnnl.memory.host_scalar(md((1,)), 1), "desc"),
         (lambda e: dnnl.memory.host_scalar(dnnl.memory_desc.host_scalar(F32), "x"), "value"),
     ],

@@ -217,16 +217,19 @@ def _check_operand_fits(function: str, name: str, desc: memory_desc, dst: memory
         n == wanted or (n == 1 and not whole) for n, wanted in zip(desc.dims, dst.dims, strict=True)
     )
     types = {data_type.s8} if whole else _OPERANDS
-    if not allowed or desc.data_type not in types:
+    typed = desc.data_type in types
+    if not allowed or not typed:
         _unsupported(
             function,
             name,
-            "does not fit dst",
+            "does not fit dst" if typed else f"is {desc.data_type.name}, which no operation takes",
             repr(desc),
             f"s8 with the dimensions of {dst!r}"
             if whole
             else f"dimensions of 1 or those of {dst!r}, of {_names()}",
-            "repeat by dimensions of 1; a condition is never repeated",
+            "repeat by dimensions of 1; a condition is never repeated"
+            if typed
+            else f"convert it to {'s8' if whole else 'f32'}",
         )
 
 

@@ -169,6 +169,8 @@ class memory_desc:
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
+        if not self.dims:
+            return ()  # the zero descriptor, whatever type it was given
         # Strides of dimensions of one element, and of empty ones, move nothing.
         moving = (
             ()
@@ -180,7 +182,7 @@ class memory_desc:
     def same_layout(self, other: memory_desc) -> bool:
         """Whether both have the same dimensions at the same places; types may differ."""
         _check_other("same_layout", other)
-        return self._key[0] == other._key[0] and self._key[2:] == other._key[2:]
+        return self._key[:1] == other._key[:1] and self._key[2:] == other._key[2:]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, memory_desc) and self._key == other._key

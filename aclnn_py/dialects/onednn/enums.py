@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from aclnn_py.core.dtype import DType, by_name
 from aclnn_py.dialects.onednn.statuses import refuse, status
-from aclnn_runtime.arguments import describe
+from aclnn_runtime.arguments import describe, whole_number
 
 __all__ = [
     "DNNL_ARG_ATTR_DROPOUT_MASK",
@@ -237,10 +237,28 @@ class scratchpad_mode(IntEnum):
 Member = TypeVar("Member", bound=IntEnum)
 
 
-def member(function: str, argument: str, value: object, kind: type[Member]) -> Member:
+# What is fine wherever one of the kind is asked for.
+_EXAMPLES: Final[dict[type[IntEnum], IntEnum]] = {
+    data_type: data_type.f32,
+    prop_kind: prop_kind.forward_inference,
+    algorithm: algorithm.softmax_accurate,
+    stream_flags: stream_flags.in_order,
+    accumulation_mode: accumulation_mode.strict,
+    fpmath_mode: fpmath_mode.strict,
+}
+
+
+def member(
+    function: str,
+    argument: str,
+    value: object,
+    kind: type[Member],
+    example: IntEnum | None = None,
+) -> Member:
     """`value`, an enumerator or its number, as a member of `kind`: invalid_arguments otherwise."""
     foreign = isinstance(value, Enum | bool) and not isinstance(value, kind)
-    if not isinstance(value, int) or foreign or value not in kind._value2member_map_:
+    number = value if isinstance(value, int) else whole_number(value)
+    if number is None or foreign or number not in kind._value2member_map_:
         refuse(
             status.invalid_arguments,
             function,
@@ -248,6 +266,7 @@ def member(function: str, argument: str, value: object, kind: type[Member]) -> M
             f"is no {kind.__name__}",
             got=describe(value),
             expected=f"a member of {kind.__name__}, or its number",
-            fix=f"for example {kind.__name__}.{list(kind)[-1].name}",
+            fix=f"for example {kind.__name__}."
+            f"{(example or _EXAMPLES.get(kind) or list(kind)[-1]).name}",
         )
-    return kind(value)
+    return kind(number)

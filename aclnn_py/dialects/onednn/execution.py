@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from aclnn_py.dialects.onednn.extras import Argument
     from aclnn_py.dialects.onednn.primitive_desc import softmax_primitive_desc
 
-__all__ = ["check_arguments", "check_stream"]
+__all__ = ["Words", "check_arguments", "check_stream"]
 
 # Output on input: the pairs that oneDNN offers, where both have one descriptor.
 _IN_PLACE: Final = frozenset({(DNNL_ARG_DST, DNNL_ARG_SRC), (DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST)})
@@ -36,16 +36,31 @@ _ALIGNMENT: Final = 16  # of scratchpads, as of every workspace [bytes]
 _MOST_WORK: Final = 10_000
 
 
+class Words(NamedTuple):
+    """What refusals call things, for the primitive; others have their own.
+
+    Attributes
+    ----------
+    arguments, scratchpad : str
+        Arguments of the call.
+    apart : str
+        Where outputs may be.
+    fix : str
+        How to find out what is expected.
+    """
+
+    arguments: str = "args"
+    scratchpad: str = f"args[{DNNL_ARG_SCRATCHPAD}] (scratchpad)"
+    apart: str = "separate memory; dst on src, or diff_src on diff_dst, with one descriptor"
+    fix: str = "compare with the primitive descriptor: query_md(index) says what is expected"
+
+
 def check_stream(function: str, value: object, on: engine) -> None:
     """A stream of the primitive's engine."""
     if not isinstance(value, stream) or not value.engine.is_same_device(on):
-        _invalid(
-            function,
-            "stream",
-            "is no stream of this engine",
-            describe(value),
-            f"a stream of {on!r}",
-        )
+        expected, fix = f"a stream of {on!r}", "pass stream(engine), made of that engine"
+        got = describe(value)
+        _invalid(function, "stream", "is no stream of this engine", got, expected, fix)
 
 
 def check_arguments(function: str, pd: softmax_primitive_desc, args: object) -> tuple[memory, ...]:
@@ -78,14 +93,15 @@ def check_arguments(function: str, pd: softmax_primitive_desc, args: object) -> 
             describe(index),
             " | ".join(f"{number} ({known[number].name})" for number in known),
         )
+    words = pd.words
     found = tuple(_memory(function, pd, argument, args) for argument in pd.arguments)
     ranges = [(argument, *_range(one)) for argument, one in zip(pd.arguments, found, strict=True)]
     if scratchpad.dims:
-        low, high = _scratchpad(function, scratchpad, args)
+        low, high = _scratchpad(function, scratchpad, args, words)
         for argument, start, end in ranges:
             if low < end and start < high:
-                _overlap(function, "scratchpad", argument.name)
-    _check_overlaps(function, ranges)
+                _overlap(function, "scratchpad", argument.name, words, "memory of its own")
+    _check_overlaps(function, ranges, words)
     return found
 
 
@@ -123,18 +139,21 @@ def _check_engine(function: str, label: str, one: memory, pd: softmax_primitive_
         _invalid(function, label, "is memory of another engine", repr(one.engine), repr(pd.engine))
 
 
-def _scratchpad(function: str, wanted: memory_desc, args: Mapping[int, object]) -> tuple[int, int]:
-    label, one = f"args[{DNNL_ARG_SCRATCHPAD}] (scratchpad)", args.get(DNNL_ARG_SCRATCHPAD)
+def _scratchpad(
+    function: str, wanted: memory_desc, args: Mapping[int, object], words: Words
+) -> tuple[int, int]:
+    label, one = words.scratchpad, args.get(DNNL_ARG_SCRATCHPAD)
     if not isinstance(one, memory) or one.desc != wanted:
         got = repr(one) if isinstance(one, memory) else describe(one)
         _invalid(function, label, "is missing or has another descriptor", got, repr(wanted))
     if one.tensor is None:
-        _invalid(function, label, "has no data", repr(one), "memory with a data handle")
+        _invalid(function, label, "has no data", repr(one), "memory with a data handle", words.fix)
     _check_open(function, label, one)
     low, high = _range(one)
     if low % _ALIGNMENT:
         expected = f"an address that is a multiple of {_ALIGNMENT}"
-        _invalid(function, label, "is not aligned", f"{low:#x}", expected)
+        fix = "let it be allocated, or move it by less than the alignment"
+        _invalid(function, label, "is not aligned", f"{low:#x}", expected, fix)
     return low, high
 
 
@@ -145,7 +164,7 @@ def _range(one: memory) -> tuple[int, int]:
     return start, start + one.desc.get_size()
 
 
-def _check_overlaps(function: str, ranges: list[tuple[Argument, int, int]]) -> None:
+def _check_overlaps(function: str, ranges: list[tuple[Argument, int, int]], words: Words) -> None:
     for output, low, high in ranges:
         if not output.written:
             continue
@@ -156,7 +175,7 @@ def _check_overlaps(function: str, ranges: list[tuple[Argument, int, int]]) -> N
             if offered and start == low and other.desc == output.desc:
                 continue
             if _share(_elements(low, output.desc), _elements(start, other.desc)):
-                _overlap(function, output.name, other.name)
+                _overlap(function, output.name, other.name, words, words.apart)
 
 
 class _Place:
@@ -185,17 +204,14 @@ def _share(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
         return True
 
 
-def _overlap(function: str, written: str, other: str) -> NoReturn:
-    _invalid(
-        function,
-        "args",
-        "overlap in memory",
-        f"{written} and {other} share bytes",
-        "separate memory; dst on src, or diff_src on diff_dst, with one descriptor",
-    )
+def _overlap(function: str, written: str, other: str, words: Words, expected: str) -> NoReturn:
+    got = f"{written} and {other} share bytes"
+    _invalid(function, words.arguments, "overlap in memory", got, expected, words.fix)
 
 
-def _invalid(function: str, argument: str, what: str, got: str, expected: str) -> NoReturn:
+def _invalid(
+    function: str, argument: str, what: str, got: str, expected: str, fix: str = Words().fix
+) -> NoReturn:
     refuse(
         status.invalid_arguments,
         function,
@@ -203,5 +219,5 @@ def _invalid(function: str, argument: str, what: str, got: str, expected: str) -
         what,
         got=got,
         expected=expected,
-        fix="compare with the primitive descriptor: query_md(index) says what is expected",
+        fix=fix,
     )

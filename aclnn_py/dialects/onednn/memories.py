@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 import numpy as np
@@ -15,11 +16,13 @@ from aclnn_py.dialects.onednn.enums import format_kind
 from aclnn_py.dialects.onednn.statuses import refuse, status, translated
 from aclnn_runtime import Buffer
 from aclnn_runtime.arguments import describe, whole_number
+from aclnn_runtime.copies import fill_async
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from aclnn_py.dialects.onednn.engines import engine as engine_type
+    from aclnn_runtime import Stream
 
 __all__ = ["DNNL_MEMORY_ALLOCATE", "DNNL_MEMORY_NONE", "memory"]
 
@@ -103,15 +106,7 @@ class memory:
     def set_data_handle(self, handle: Buffer | int | None) -> None:
         """Put other memory behind this object; work that is queued keeps what it has."""
         if self.value is not None:
-            refuse(
-                status.invalid_arguments,
-                "memory.set_data_handle",
-                "handle",
-                "is given to a host scalar",
-                got=describe(handle),
-                expected="memory of an engine; a host scalar is its value",
-                fix="make another one with memory.host_scalar(desc, value)",
-            )
+            _refuse_scalar("memory.set_data_handle", "handle", handle)
         if isinstance(handle, Buffer):
             if handle.closed or handle.nbytes < self.desc.get_size():
                 _refuse_handle("memory.set_data_handle", handle, self.desc)
@@ -140,32 +135,46 @@ class memory:
             return np.asarray(self.value)
         if self.desc.is_empty:
             dims = self.desc.dims
-            return np.empty(dims or (0,), self.desc.row.numpy if dims else np.uint8)
+            return np.empty(dims or (0,), _numpy_type(self.desc))
         with translated("memory.numpy"):
             return self._tensor("memory.numpy").numpy()
 
     def write(self, values: ArrayLike) -> memory:
         """Set every element, given in logical order; gaps keep their bytes. Returns itself."""
-        array, shown = None, type(values).__name__
+        if self.value is not None:
+            _refuse_scalar("memory.write", "values", values)
+        array, shown, dims = None, type(values).__name__, self.desc.dims or (0,)
         try:
             shown += f" of shape {np.shape(values)}"
             array = _elements(values, self.desc)
         except (TypeError, ValueError, OverflowError) as error:
             shown += f": {error}"
-        if array is None or array.shape != self.desc.dims:
+        if array is None or array.shape != dims:
             refuse(
                 status.invalid_arguments,
                 "memory.write",
                 "values",
                 "do not fit the descriptor",
                 got=shown,
-                expected=f"numbers of shape {self.desc.dims} that {self.desc.data_type.name} has",
+                expected=f"numbers of shape {dims} that {self.desc.data_type.name} has",
                 fix="pass the elements in logical order, whatever the layout",
             )
         if array.size:
             with translated("memory.write"):
                 self._tensor("memory.write")._set("memory.write", array)  # noqa: SLF001
         return self
+
+    def zero_on(self, stream: Stream) -> None:
+        """Zero every element in the order of a stream; gaps keep their bytes."""
+        desc, itemsize, start = self.desc, self.desc.row.itemsize, self.get_data_handle()
+        places, run = [0], desc.get_size()
+        if desc.storage_elements != prod(desc.dims):
+            at = np.zeros((), np.int64)
+            for size, step in zip(desc.dims, desc.strides, strict=True):
+                at = np.add.outer(at, np.arange(size) * step * itemsize)
+            places, run = np.unique(at).tolist(), itemsize
+        for place in places:
+            fill_async(start + place, run, 0, run, stream.handle)
 
     def _tensor(self, function: str) -> Tensor:
         closed = isinstance(self._handle, Buffer) and self._handle.closed
@@ -177,9 +186,14 @@ class memory:
         return f"<memory {self.desc!r}>"
 
 
+def _numpy_type(desc: memory_desc) -> Any:
+    """Of a descriptor's elements; the zero descriptor has none, and so no type."""
+    return desc.row.numpy if desc.dims else np.uint8
+
+
 def _elements(values: ArrayLike, desc: memory_desc) -> np.ndarray[Any, Any]:
     """Values in the descriptor's type; ValueError for what an integer type does not have."""
-    given, wanted = np.asarray(values), np.dtype(desc.row.numpy)
+    given, wanted = np.asarray(values), np.dtype(_numpy_type(desc))
     if given.dtype.kind in "cmMOSU":
         raise ValueError(f"{given.dtype}, which are no real numbers")
     with np.errstate(invalid="ignore", over="ignore"):
@@ -215,6 +229,18 @@ def _refuse_desc(desc: object, what: str, expected: str) -> NoReturn:
         got=repr(desc),
         expected=expected,
         fix="give the descriptor a layout, for example memory_desc(dims, data_type, 'ab')",
+    )
+
+
+def _refuse_scalar(function: str, argument: str, given: object) -> NoReturn:
+    refuse(
+        status.invalid_arguments,
+        function,
+        argument,
+        "is given to a host scalar",
+        got=describe(given),
+        expected="memory of an engine; a host scalar is its value",
+        fix="make another one with memory.host_scalar(desc, value)",
     )
 
 

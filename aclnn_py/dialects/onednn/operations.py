@@ -141,7 +141,7 @@ class post_ops:
         _operand(function, "src1_desc", src1_desc)
         if kind is algorithm.binary_select:
             _operand(function, "src2_desc", src2_desc)
-        elif src2_desc is not None and src2_desc != memory_desc():
+        elif src2_desc is not None and not _is_zero(src2_desc):
             refuse(
                 status.invalid_arguments,
                 function,
@@ -201,8 +201,14 @@ class post_ops:
         return iter(self.entries)
 
 
+def _is_zero(desc: object) -> bool:
+    # Anything may be given, and may compare in its own way.
+    return isinstance(desc, memory_desc) and desc == memory_desc()
+
+
 def _algorithm(function: str, alg: algorithm | int, prefix: str) -> algorithm:
-    kind = member(function, "alg", alg, algorithm)
+    example = algorithm.eltwise_relu if prefix == "eltwise_" else algorithm.binary_add
+    kind = member(function, "alg", alg, algorithm, example)
     if not kind.name.startswith(prefix):
         refuse(
             status.invalid_arguments,
@@ -211,7 +217,7 @@ def _algorithm(function: str, alg: algorithm | int, prefix: str) -> algorithm:
             f"is no {prefix.rstrip('_')} algorithm",
             got=kind.name,
             expected=f"algorithm.{prefix}*",
-            fix=f"for example algorithm.{'eltwise_relu' if prefix[0] == 'e' else 'binary_add'}",
+            fix=f"for example {algorithm.__name__}.{example.name}",
         )
     return kind
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from aclnn_native import calls
 from aclnn_py.dialects.acl_tensor import aclSetAclOpExecutorRepeatable
 from aclnn_py.dialects.onednn import engines
@@ -121,7 +119,8 @@ class primitive(calls.Prepared):
         if self._pd.is_empty:
             for argument, memory in zip(self._pd.arguments, found, strict=True):
                 if argument.written and not argument.desc.is_empty:
-                    memory.write(np.zeros(argument.desc.dims))  # statistics of empty rows
+                    with translated(name):  # statistics of empty rows
+                        memory.zero_on(stream.runtime_stream)
             return None
         with translated(name):
             tensors = [self._tensor(memory) for memory in found]

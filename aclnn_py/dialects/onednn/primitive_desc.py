@@ -19,6 +19,7 @@ from aclnn_py.dialects.onednn.enums import (
     prop_kind,
     scratchpad_mode,
 )
+from aclnn_py.dialects.onednn.execution import Words
 from aclnn_py.dialects.onednn.statuses import refuse, status, translated
 from aclnn_py.twophase import make_plan
 from aclnn_runtime.arguments import describe, whole_number
@@ -51,6 +52,7 @@ class softmax_primitive_desc:
     _algorithm: algorithm | internal_algorithm
     _axis: int
     _attr: Attributes
+    words = Words()
 
     def _plan(self) -> None:
         """Phase 1 without tensors: steps, kernels and the size of the workspace."""

@@ -177,6 +177,8 @@ class softmax_backward(primitive):
             rows = implementations(on)
             if not any(row.takes_backward(dst_desc, diff_dst, diff_src) for row in rows):
                 got = f"{dst_desc!r}, {diff_dst!r} -> {diff_src!r}"
+                if dst_desc.data_type is not diff_dst.data_type:
+                    got += ": dst and diff_dst differ in type"
                 _no_types(name, on, got, backward=True)
             self.arguments = backward_arguments(dst_desc, diff_dst, diff_src)
             self.operator = fused_backward(log_or_not(self._algorithm))

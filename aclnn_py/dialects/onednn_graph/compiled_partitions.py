@@ -24,6 +24,7 @@ from aclnn_py.dialects.onednn.enums import (
     prop_kind,
     scratchpad_mode,
 )
+from aclnn_py.dialects.onednn.execution import Words
 from aclnn_py.dialects.onednn.memories import memory
 from aclnn_py.dialects.onednn.primitive import primitive
 from aclnn_py.dialects.onednn.primitive_desc import softmax_primitive_desc
@@ -55,6 +56,13 @@ class _Planned(softmax_primitive_desc):
     """A partition as the primitive that runs it sees it."""
 
     __qualname__ = "partition.compile"
+    words = Words(
+        arguments="inputs or outputs",
+        scratchpad="scratchpad",
+        apart="separate memory, or a pair of get_inplace_ports()",
+        fix="compare with query_logical_tensor(id), get_inplace_ports() and "
+        "get_scratchpad_logical_tensor()",
+    )
 
     def __init__(self, engine: engine, head: op, lowered: Lowered) -> None:
         backward = head.op_kind in BACKWARD
@@ -186,14 +194,17 @@ class compiled_partition(calls.Prepared):
         runner = self._runner
         if scratchpad is not None and self._scratchpad_desc.dims:
             runner = self._user_runner
+        first, second = inputs, outputs
         try:
-            call = (*inputs, None, *outputs, scratchpad)
+            if not isinstance(inputs, _SEQUENCES) or not isinstance(outputs, _SEQUENCES):
+                first, second = tuple(inputs), tuple(outputs)  # what can be gone through once only
+            call = (*first, None, *second, scratchpad)
         except TypeError:
             got = f"{type(inputs).__name__} and {type(outputs).__name__}"
             _invalid(_EXECUTE, "inputs", "or outputs are no sequence", got, "tensors")
         last, moves = self._last, calls.moves()
         if last is None or last.moves != moves or not _same(last.call, call):
-            args = self._bind(list(inputs), list(outputs), scratchpad)
+            args = self._bind(list(first), list(second), scratchpad)
             last = self._last = _Bound(call, moves, args)
         runner.execute(stream, last.args)
         if type(inputs) in _SEQUENCES and type(outputs) in _SEQUENCES:

@@ -135,7 +135,13 @@ class graph:
         """
         rule = member("graph.get_partitions", "policy", policy, policy_type)
         if not self._finalized:
-            _invalid_graph("graph.get_partitions", "", "comes before finalize()", "an open graph")
+            _invalid_graph(
+                "graph.get_partitions",
+                "",
+                "comes before finalize()",
+                "an open graph",
+                "call finalize() first",
+            )
         groups = cut(self._ops, fuse=rule is policy_type.fusion)
         return [
             partition.of_group(number, group, self._ops, self._engine_kind)
@@ -208,7 +214,9 @@ def _in_order(ops: list[op]) -> list[op]:
     return ordered
 
 
-def _invalid_graph(function: str, argument: str, what: str, got: str) -> NoReturn:
+def _invalid_graph(
+    function: str, argument: str, what: str, got: str, fix: str = "make a new graph"
+) -> NoReturn:
     refuse(
         status.invalid_graph,
         function,
@@ -217,5 +225,5 @@ def _invalid_graph(function: str, argument: str, what: str, got: str) -> NoRetur
         got=got,
         expected="add_op() for each operator, then finalize(), then get_partitions(); one id for "
         "one tensor, given by at most one operator, no cycles",
-        fix="make a new graph",
+        fix=fix,
     )

@@ -266,7 +266,7 @@ def _layouts(ndims: int) -> str:
 
 def _check_opaque(tensor: logical_tensor) -> None:
     wanted = _OPAQUE_ID if tensor.layout is layout_type_t.opaque else 0
-    if isinstance(tensor.layout_id, bool) or tensor.layout_id != wanted:
+    if whole_number(tensor.layout_id) != wanted:
         _invalid(
             "layout_id",
             "is no opaque layout of this tensor",

@@ -37,9 +37,8 @@ __all__ = ["STATS", "Lowered", "lower"]
 STATS: Final = -1
 
 _SIMPLE: Final = {
-    kind.Abs: "abs", kind.Exp: "exp", kind.Log: "log", kind.Mish: "mish", kind.ReLU: "relu",
-    kind.Round: "round", kind.Sigmoid: "logistic", kind.Sqrt: "sqrt", kind.Square: "square",
-    kind.Tanh: "tanh",
+    kind.Abs: "abs", kind.Exp: "exp", kind.Log: "log", kind.Mish: "mish", kind.Round: "round",
+    kind.Sigmoid: "logistic", kind.Sqrt: "sqrt", kind.Square: "square", kind.Tanh: "tanh",
 }  # fmt: skip
 _PARAMETERS: Final = {
     kind.Clamp: ("clip", (attr.min, attr.max)),
@@ -115,6 +114,7 @@ class _Forward:
         self.constants: dict[int, tuple[float, ...]] = {}
         self.dst = descs[self.ids[DNNL_ARG_DST]]
         self.dst_scale = False
+        self.finite = True
 
     def lowered(self, algorithm: Algorithm) -> Lowered:
         head = self.ops[0]
@@ -151,10 +151,12 @@ class _Forward:
             assert other is not None, one
             desc = _of_rank(self.descs[other.id], self.dst.ndims)
             self.ids[self._binary(_BINARY_NAMES[one.op_kind], desc, repr(one))] = other.id
+            self.finite = False  # operands may be anything
         elif one.op_kind is kind.Quantize:
             self._quantize(one)
         elif one.op_kind is not kind.TypeCast:  # which dst's type says
-            self.post_ops.append(_eltwise(one))
+            self.post_ops.append(_eltwise(one, finite=self.finite))
+            self.finite = self.finite and one.op_kind is not kind.Log
 
     def _binary(self, name: str, desc: memory_desc, label: str) -> int:
         index = DNNL_ARG_ATTR_MULTIPLE_POST_OP(len(self.post_ops)) | DNNL_ARG_SRC_1
@@ -189,11 +191,16 @@ def _of_rank(desc: memory_desc, ndims: int) -> memory_desc:
     return memory_desc((1,) * missing + desc.dims, desc.data_type, strides)
 
 
-def _eltwise(one: op) -> Eltwise:
+def _eltwise(one: op, *, finite: bool) -> Eltwise:
+    """`finite`: what it is done to is no infinity."""
     if one.op_kind in _SIMPLE:
         return Eltwise(_SIMPLE[one.op_kind])
     if one.op_kind is kind.GELU:
         return Eltwise(str(one.get(attr.mode)))
+    if one.op_kind is kind.ReLU:
+        # max(x, 0). The primitive's relu multiplies by a slope of 0, and -inf times 0 is NaN; elu
+        # multiplies e^x - 1.
+        return Eltwise("relu") if finite else Eltwise("elu", 0.0)
     if one.op_kind is kind.HardSwish:
         return Eltwise("hardswish", 1 / 6, 0.5)
     name, parameters = _PARAMETERS[one.op_kind]

@@ -107,7 +107,8 @@ def _check_quantize(one: op) -> None:
     assert isinstance(scales, tuple), scales
     per_tensor = one.get(attr.qtype) == "per_tensor"
     if not scales or (per_tensor and len(scales) != 1):
-        _invalid(one, "scales", "have another number", str(len(scales)), "1 for per_tensor")
+        wanted = "1 for per_tensor" if per_tensor else "one for each channel"
+        _invalid(one, "scales", "have another number", str(len(scales)), wanted)
     if not all(0 < abs(single(scale)) < float("inf") for scale in scales):
         _invalid(one, "scales", "divide by nothing", str(scales), "finite numbers other than 0")
     if zps is None:
