@@ -75,8 +75,8 @@ class TensorDesc:
 
         Of any other tensor each fact is worked out when somebody asks for it.
         """
-        facts, shape = self.__dict__, self.shape
-        if "is_plain" in facts or self.offset or self.storage_shape != shape:
+        facts = self.__dict__
+        if "is_plain" in facts or self.offset or self.storage_shape != (shape := self.shape):
             return
         numel = calls.dense_numel(shape, self.strides)  # in C: this is timed
         if numel < 0:

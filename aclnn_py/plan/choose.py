@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from aclnn_py.core.made import maker
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -69,6 +71,9 @@ class Choice(NamedTuple):
     refused: tuple[Refusal, ...]
 
 
+_choice = maker(Choice)
+
+
 class NoImplementationError(LookupError):
     """No backend takes a step; carries the refusals."""
 
@@ -91,5 +96,5 @@ def choose(step: Step, backends: Sequence[Backend]) -> Choice:
         implementation, reasons = backend.accept(step)
         refused += reasons
         if implementation:
-            return Choice(backend.name, implementation, refused)
+            return _choice((backend.name, implementation, refused))
     raise NoImplementationError(step, refused)

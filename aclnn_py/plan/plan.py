@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from aclnn_py.core.errors import INNER_FIND_KERNEL, operator_error
+from aclnn_py.core.made import maker
 from aclnn_py.plan.checks import run_checks
 from aclnn_py.plan.choose import Choice, NoImplementationError, choose
 from aclnn_py.plan.fuse import fuse
@@ -57,6 +58,9 @@ class Slot(NamedTuple):
     dtype: str
     shape: tuple[int, ...]
     itemsize: int = 0
+
+
+_slot = maker(Slot)
 
 
 class Plan(NamedTuple):
@@ -197,8 +201,13 @@ def _choose(problem: Problem, step: Step, backends: Sequence[Backend]) -> Choice
 
 
 def _hazards(steps: Sequence[Step]) -> tuple[tuple[int, int], ...]:
-    pairs = {(read.base, step.write.base) for step in steps for read in step.reads}
-    return tuple(sorted([pair for pair in pairs if WORKSPACE not in pair]))
+    pairs = set()
+    for step in steps:
+        target = step.write.base
+        for read in step.reads:
+            if WORKSPACE not in (pair := (read.base, target)):
+                pairs.add(pair)
+    return tuple(sorted(pairs))
 
 
 def _slots(problem: Problem, steps: Sequence[Step], captured: set[int]) -> tuple[Slot, ...]:
@@ -214,16 +223,18 @@ def _slots(problem: Problem, steps: Sequence[Step], captured: set[int]) -> tuple
         dtype = desc.dtype
         itemsize, (low, high) = dtype.itemsize, desc.extent if used[index] else (0, 0)
         rows.append(
-            Slot(
-                name,
-                low * itemsize,
-                high * itemsize,
-                foreign or index in captured,
-                written[index],
-                used[index],
-                dtype.name,
-                desc.shape,
-                itemsize,
+            _slot(
+                (
+                    name,
+                    low * itemsize,
+                    high * itemsize,
+                    foreign or index in captured,
+                    written[index],
+                    used[index],
+                    dtype.name,
+                    desc.shape,
+                    itemsize,
+                )
             )
         )
     return tuple(rows)

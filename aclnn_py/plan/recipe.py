@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aclnn_py.core.desc import row_major_strides
 from aclnn_py.core.errors import INNER_NULLPTR, PARAM_INVALID, operator_error
+from aclnn_py.core.made import maker
 from aclnn_py.core.rules import STRIDED_COPY_REFUSES, cast_supported
 from aclnn_py.plan.checks import shape_text
 from aclnn_py.plan.parts import Rows, place_of
-from aclnn_py.plan.steps import WORKSPACE, Operand, Step, strided_copy
+from aclnn_py.plan.steps import WORKSPACE, Operand, Step, operand, strided_copy
 from aclnn_py.plan.workspace import Item, Placement, lay_out
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ class Value(NamedTuple):
     slot: int
     item: int
     byte_offset: int
+
+
+_value = maker(Value)
 
 
 @dataclass(slots=True)
@@ -280,10 +284,10 @@ class Recipe:
     def finish(self) -> tuple[tuple[Step, ...], tuple[Placement, ...], int]:
         """Final steps, workspace placements and workspace size [bytes]."""
         # Items are made in launch order; a redirected one is gone.
-        live = {index: item for index, item in enumerate(self._items) if item is not None}
         alone = len(self._drafts) == 1
-        if not live:
+        if not any(self._items):
             return tuple([draft.placed({}, alone=alone) for draft in self._drafts]), (), 0
+        live = {index: item for index, item in enumerate(self._items) if item is not None}
         placements, total = lay_out(tuple(live.values()))
         offsets = {index: place.offset for index, place in zip(live, placements, strict=True)}
         steps = tuple([draft.placed(offsets, alone=alone) for draft in self._drafts])
@@ -295,12 +299,12 @@ class Recipe:
 
     def _argument(self, name: str, desc: TensorDesc) -> Value:
         dtype = desc.dtype
-        return Value(dtype, desc.shape, self._slots[name], -1, desc.offset * dtype.itemsize)
+        return _value((dtype, desc.shape, self._slots[name], -1, desc.offset * dtype.itemsize))
 
     def _new_item(self, label: str, dtype: DType, shape: tuple[int, ...]) -> Value:
         step, items = len(self._drafts), self._items
         items.append(Item(label, dtype.nbytes(prod(shape)), step, step))
-        return Value(dtype, shape, -1, len(items) - 1, 0)
+        return _value((dtype, shape, -1, len(items) - 1, 0))
 
     def _add(
         self,
@@ -378,8 +382,8 @@ def _seen_strides(desc: TensorDesc) -> tuple[int, ...]:
 
 def _operand(value: Value, offsets: dict[int, int]) -> Operand:
     if value.slot >= 0:
-        return Operand(value.slot, value.byte_offset)
-    return Operand(WORKSPACE, offsets[value.item] + value.byte_offset)
+        return operand((value.slot, value.byte_offset))
+    return operand((WORKSPACE, offsets[value.item] + value.byte_offset))
 
 
 def _out_of_storage(problem: Problem, status: int, name: str) -> Exception:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aclnn_py.core.made import maker
 from aclnn_py.plan.checks import shape_text
 
 if TYPE_CHECKING:
@@ -13,7 +14,15 @@ if TYPE_CHECKING:
 
     from aclnn_py.plan.parts import Rows
 
-__all__ = ["WORKSPACE", "Operand", "Step", "StridedCopy", "shares_elements", "strided_copy"]
+__all__ = [
+    "WORKSPACE",
+    "Operand",
+    "Step",
+    "StridedCopy",
+    "operand",
+    "shares_elements",
+    "strided_copy",
+]
 
 WORKSPACE = -1
 
@@ -31,6 +40,9 @@ class Operand(NamedTuple):
 
     base: int
     byte_offset: int
+
+
+operand = maker(Operand)
 
 
 class Step(NamedTuple):

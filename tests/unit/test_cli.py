@@ -14,7 +14,10 @@ import pytest
 from click.testing import CliRunner
 
 import aclnn_py as acl
+from aclnn_py import twophase
 from aclnn_py.cli import main
+from aclnn_py.core.desc import TensorDesc
+from aclnn_py.core.dtype import as_dtype
 from aclnn_py.support import _QUESTION, host_python
 from support.sources import ROOT
 
@@ -218,6 +221,37 @@ def test_explain_agrees_with_phase_one(device):
                    "--out-dtype", "ACL_FLOAT", "--dim", "1")  # fmt: skip
     assert f"workspace {size} bytes" in text
     assert size > 0
+
+
+@pytest.mark.parametrize(("descs", "values"), [(1, [0]), (3, [0]), (2, []), (2, [0, 0])])
+def test_explain_counts_what_it_is_given(descs, values):
+    x = TensorDesc.dense((2, 3), as_dtype("float32"))
+    with pytest.raises(ValueError, match="Softmax has"):
+        twophase.explain("Softmax", [x] * descs, values)
+
+
+@pytest.mark.parametrize(
+    ("operator", "dtype", "helps"),
+    [
+        ("Softmax", "bfloat16", True),
+        ("Softmax", "int32", False),
+        ("SoftmaxBackward", "float64", False),
+    ],
+)
+def test_a_soc_is_offered_where_one_has_the_type(operator, dtype, helps):
+    done = CliRunner().invoke(
+        main, ["explain", operator, "--shape", "2,3", "--dtype", dtype, "--soc", "Ascend910"]
+    )
+    assert done.exit_code == 1
+    assert ("ACLNN_PY_SOC" in done.output) is helps
+
+
+def test_explain_says_why_a_copy_is_not_repeatable():
+    text = explain("onnx.Constant", "--shape", "2,3")
+    assert "a copy of what the caller holds" in text
+    assert "larger than the view" not in text
+    padded = ("--out-strides", "3,1", "--soc", "Ascend910")
+    assert "larger than the view" not in explain("Softmax", "--shape", "2,3", *padded)
 
 
 def test_explain_follows_soc_and_strides():
