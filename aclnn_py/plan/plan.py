@@ -188,7 +188,7 @@ def _choose(problem: Problem, step: Step, backends: Sequence[Backend]) -> Choice
         return choose(step, backends)
     except NoImplementationError as error:
         reasons = "; ".join(f"{r.candidate}: {r.reason}" for r in error.refused)
-        alone = ", or allow NumPy to run it (ACLNN_PY_FALLBACK=allow)" if len(backends) < 2 else ""
+        numpy = ", or allow NumPy to run it (ACLNN_PY_FALLBACK=allow)" if len(backends) < 2 else ""
         raise operator_error(
             INNER_FIND_KERNEL,
             problem.spec.planner,
@@ -196,7 +196,7 @@ def _choose(problem: Problem, step: Step, backends: Sequence[Backend]) -> Choice
             f"needs a step that nothing here implements: {step.kernel} {step.dtype}",
             got=reasons,
             expected="a kernel for every step of the plan",
-            fix=f"choose another dtype (aclnn-py ops lists what is implemented){alone}",
+            fix=f"choose another dtype (aclnn-py ops lists what is implemented){numpy}",
         ) from None
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 
 import numpy as np
@@ -86,6 +87,16 @@ def test_memory_that_overlaps(bench, call):
     assert "query_md" not in str(caught.value)
     call.outputs = [dnnl.tensor(lt(9, "f32", SHAPE), bench.engine, int(handle) + 4)]
     call.refuses()
+
+
+def test_memory_that_is_gone_is_called_by_the_graph_s_names(bench, call):
+    memory = bench.engine.device.malloc(call.inputs[0].get_logical_tensor().get_mem_size())
+    call.inputs[0] = dnnl.tensor(call.inputs[0].get_logical_tensor(), bench.engine, memory)
+    memory.close()
+    with refused("invalid_arguments", "inputs") as caught:
+        call.compiled.execute(bench.stream, call.inputs, call.outputs)
+    assert "args[" not in str(caught.value)
+    assert "query_md" not in str(caught.value)
 
 
 def test_a_stream_of_another_kind(call):
@@ -242,6 +253,8 @@ def test_statistics_of_rows_without_elements_are_written_in_their_turn(bench, st
     x, y = bench.tensor(compiled, 0, np.zeros((3, 0))), bench.tensor(compiled, 9)
     with Latch(bench.stream.runtime_stream):
         compiled.execute(bench.stream, [x], [y, dnnl.tensor(stats, bench.engine, memory)])
+        # Neither written yet, nor waited for; NumPy would wait.
+        assert ctypes.string_at(int(memory), size) == bytes([7] * size)
     bench.stream.wait()
     wanted = np.full(size, 7, np.uint8)
     wanted.view(np.float32)[:: strides[0]] = 0

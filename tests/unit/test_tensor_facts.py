@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+from aclnn_native import calls
 from aclnn_py.core.desc import TensorDesc, row_major_strides
 
 FACTS = (
@@ -44,3 +45,21 @@ def test_the_usual_tensor_is_known_after_one_look():
     view.look()
     assert usual.__dict__["is_plain"]
     assert "is_plain" not in view.__dict__
+
+
+@pytest.mark.parametrize(
+    ("dims", "strides", "numel"),
+    [
+        ((), (), 1), ((2, 3), (3, 1), 6), ((2, 0), (0, 1), 0), ((2, 3), (1, 2), -1),
+        ((2, 3), (3,), -1), ((-1,), (1,), -1), ((1 << 40, 1 << 40), (1 << 40, 1), -1),
+        ((1 << 70,), (1,), -1), ((2,), (1 << 70,), -1), (("2",), (1,), -1),
+    ],
+)  # fmt: skip
+def test_elements_of_what_is_dense(dims, strides, numel):
+    assert calls.dense_numel(dims, strides) == numel
+
+
+@pytest.mark.parametrize("given", [(), ((2,),), ((2,), (1,), 0), ([2], (1,)), ((2,), [1])])
+def test_only_tuples_are_dense(given):
+    with pytest.raises(TypeError, match="tuple"):
+        calls.dense_numel(*given)

@@ -21,7 +21,6 @@ from aclnn_py.dialects.onednn.enums import (
 )
 from aclnn_py.dialects.onednn.memories import memory
 from aclnn_py.dialects.onednn.statuses import refuse, status
-from aclnn_runtime import Buffer
 from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
@@ -34,6 +33,8 @@ __all__ = ["Words", "check_arguments", "check_stream"]
 _IN_PLACE: Final = frozenset({(DNNL_ARG_DST, DNNL_ARG_SRC), (DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST)})
 _ALIGNMENT: Final = 16  # of scratchpads, as of every workspace [bytes]
 _MOST_WORK: Final = 10_000
+# What is expected of memory that has none, and the way there.
+_DATA: Final = ("memory with a data handle", "give it live memory with set_data_handle()")
 
 
 class Words(NamedTuple):
@@ -41,8 +42,8 @@ class Words(NamedTuple):
 
     Attributes
     ----------
-    arguments, scratchpad : str
-        Arguments of the call.
+    arguments, label, scratchpad : str
+        Arguments of the call: all, the one with an index and a name, the temporary memory.
     apart : str
         Where outputs may be.
     fix : str
@@ -50,6 +51,7 @@ class Words(NamedTuple):
     """
 
     arguments: str = "args"
+    label: str = "args[{index}] ({name})"
     scratchpad: str = f"args[{DNNL_ARG_SCRATCHPAD}] (scratchpad)"
     apart: str = "separate memory; dst on src, or diff_src on diff_dst, with one descriptor"
     fix: str = "compare with the primitive descriptor: query_md(index) says what is expected"
@@ -74,7 +76,7 @@ def check_arguments(function: str, pd: softmax_primitive_desc, args: object) -> 
     if not isinstance(args, Mapping) or not args:
         what = "is empty" if isinstance(args, Mapping) else "is no mapping"
         got = describe(args)
-        _invalid(function, "args", what, got, "a mapping of DNNL_ARG_* to memory")
+        _invalid(function, "args", what, got, "a mapping of DNNL_ARG_* to memory", pd.words.fix)
     known = {argument.index: argument for argument in pd.arguments}
     scratchpad = pd.scratchpad_desc()
     for index, given in args.items():
@@ -92,6 +94,7 @@ def check_arguments(function: str, pd: softmax_primitive_desc, args: object) -> 
             "has an index that this primitive does not take",
             describe(index),
             " | ".join(f"{number} ({known[number].name})" for number in known),
+            pd.words.fix,
         )
     words = pd.words
     found = tuple(_memory(function, pd, argument, args) for argument in pd.arguments)
@@ -108,35 +111,35 @@ def check_arguments(function: str, pd: softmax_primitive_desc, args: object) -> 
 def _memory(
     function: str, pd: softmax_primitive_desc, argument: Argument, args: Mapping[int, object]
 ) -> memory:
-    label, one = f"args[{argument.index}] ({argument.name})", args.get(argument.index)
+    words, one = pd.words, args.get(argument.index)
+    label = words.label.format(index=argument.index, name=argument.name)
     if not isinstance(one, memory):
-        _invalid(
-            function,
-            label,
-            "is missing or no memory",
-            describe(one),
-            f"a memory of {argument.desc!r}",
-        )
+        what, expected = "is missing or no memory", f"a memory of {argument.desc!r}"
+        _invalid(function, label, what, describe(one), expected, words.fix)
     if one.desc != argument.desc:
-        _invalid(function, label, "has another descriptor", repr(one.desc), repr(argument.desc))
+        got, expected = repr(one.desc), repr(argument.desc)
+        _invalid(function, label, "has another descriptor", got, expected, words.fix)
     if one.desc.format_kind is format_kind.host_scalar:
         return one
     _check_engine(function, label, one, pd)
     if one.tensor is None and not one.desc.is_empty:
-        _invalid(function, label, "has no data", repr(one), "memory with a data handle")
+        _invalid(function, label, "has no data", repr(one), *_DATA)
     _check_open(function, label, one)
     return one
 
 
 def _check_open(function: str, label: str, one: memory) -> None:
-    if isinstance(one.handle, Buffer) and one.handle.closed:
-        _invalid(function, label, "has no data any more", repr(one.handle), "a buffer that is open")
+    if one.is_gone:
+        what, expected = "has no data any more", "a buffer that is open"
+        _invalid(function, label, what, repr(one.handle), expected, _DATA[1])
 
 
 def _check_engine(function: str, label: str, one: memory, pd: softmax_primitive_desc) -> None:
     assert isinstance(pd.engine, engine)
     if one.engine is None or not one.engine.is_same_device(pd.engine):
-        _invalid(function, label, "is memory of another engine", repr(one.engine), repr(pd.engine))
+        what, expected = "is memory of another engine", repr(pd.engine)
+        fix = "make the memory with the engine of the call"
+        _invalid(function, label, what, repr(one.engine), expected, fix)
 
 
 def _scratchpad(
@@ -145,14 +148,15 @@ def _scratchpad(
     label, one = words.scratchpad, args.get(DNNL_ARG_SCRATCHPAD)
     if not isinstance(one, memory) or one.desc != wanted:
         got = repr(one) if isinstance(one, memory) else describe(one)
-        _invalid(function, label, "is missing or has another descriptor", got, repr(wanted))
+        what = "is missing or has another descriptor"
+        _invalid(function, label, what, got, repr(wanted), words.fix)
     if one.tensor is None:
-        _invalid(function, label, "has no data", repr(one), "memory with a data handle", words.fix)
+        _invalid(function, label, "has no data", repr(one), *_DATA)
     _check_open(function, label, one)
     low, high = _range(one)
     if low % _ALIGNMENT:
         expected = f"an address that is a multiple of {_ALIGNMENT}"
-        fix = "let it be allocated, or move it by less than the alignment"
+        fix = f"let it be allocated, or start it at a multiple of {_ALIGNMENT}"
         _invalid(function, label, "is not aligned", f"{low:#x}", expected, fix)
     return low, high
 
@@ -210,7 +214,7 @@ def _overlap(function: str, written: str, other: str, words: Words, expected: st
 
 
 def _invalid(
-    function: str, argument: str, what: str, got: str, expected: str, fix: str = Words().fix
+    function: str, argument: str, what: str, got: str, expected: str, fix: str
 ) -> NoReturn:
     refuse(
         status.invalid_arguments,

@@ -98,6 +98,11 @@ class memory:
         """What the data lies in."""
         return self._handle
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether the buffer that its data lies in has been freed."""
+        return isinstance(self._handle, Buffer) and self._handle.closed
+
     def get_data_handle(self) -> int:
         """Address of the first byte; 0 where there is none."""
         with translated("memory.get_data_handle"):
@@ -177,8 +182,7 @@ class memory:
             fill_async(start + place, run, 0, run, stream.handle)
 
     def _tensor(self, function: str) -> Tensor:
-        closed = isinstance(self._handle, Buffer) and self._handle.closed
-        if self.tensor is None or closed:
+        if self.tensor is None or self.is_gone:
             _refuse_handle(function, self._handle, self.desc)
         return self.tensor
 

@@ -58,6 +58,7 @@ class _Planned(softmax_primitive_desc):
     __qualname__ = "partition.compile"
     words = Words(
         arguments="inputs or outputs",
+        label="inputs or outputs ({name})",
         scratchpad="scratchpad",
         apart="separate memory, or a pair of get_inplace_ports()",
         fix="compare with query_logical_tensor(id), get_inplace_ports() and "
@@ -249,6 +250,8 @@ class compiled_partition(calls.Prepared):
             _invalid(_EXECUTE, label, "has another id, or one twice", repr(lt), shown)
         if lt != wanted:
             _invalid(_EXECUTE, label, "is not what was compiled", repr(lt), repr(wanted))
+        if one.is_gone:
+            _invalid(_EXECUTE, label, "has no data any more", repr(one), "a buffer that is open")
         if one.get_data_handle() == 0 and 0 not in lt.dims:
             _invalid(_EXECUTE, label, "has no data", repr(one), "a data handle")
         return lt.id

@@ -60,6 +60,11 @@ class tensor:
         assert self._memory.engine is not None, self
         return self._memory.engine
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether the buffer that its data lies in has been freed."""
+        return self._memory.is_gone
+
     def get_data_handle(self) -> int:
         """Address of the first byte; 0 where there is none."""
         return self._memory.get_data_handle()
