@@ -189,13 +189,14 @@ def test_a_callback_may_let_the_others_run(stream):
 
 
 def test_a_notify_lets_one_stream_go(device, stream, second):
-    notify, seen = acl.aclrtCreateNotify(0), []
+    notify, seen, one_is_gone = acl.aclrtCreateNotify(0), [], threading.Event()
     third = device.create_stream()
     for waiter in (stream, second):
         acl.aclrtWaitAndResetNotify(notify, waiter, 0)
-        waiter.launch_host_func(lambda: seen.append(1))
+        waiter.launch_host_func(lambda: (seen.append(1), one_is_gone.set()))
     acl.aclrtRecordNotify(notify, third)
     third.synchronize()
+    assert one_is_gone.wait(PATIENCE_S)  # a second record beside one that nobody took is lost
     first_gone = threading.Event()
     threading.Thread(target=lambda: (stream.synchronize(), first_gone.set())).start()
     acl.aclrtRecordNotify(notify, third)
