@@ -33,19 +33,47 @@ ACLPY_INLINE VEC FN(result)(VEC g, VEC y, VEC high, VEC low, int logarithm) {
 /* Whether the logarithms of four vectors are looked at together (results_log), where it can be done. With AVX-512 not
  * those of floats where memory may be what binds: they gain nothing there, and are better stored as they are made. */
 enum {
-  FN(can_look) = (ACLPY_ISA_RANK == 3 || ACLPY_LOOKS) && SPLITS,
+  FN(can_look) = ACLPY_ISA_RANK == 3 ? SPLITS : ACLPY_LOOKS,
   FN(looks) = FN(can_look) && (!PLAIN || ACLPY_ISA_RANK < 3)
 };
+/* A result of log-softmax whose exponential is finite. */
+ACLPY_INLINE VEC FN(rest_of)(VEC g, VEC e, VEC high, VEC low) {
+  const VEC rest = V(fnma)(e, high, g);
+  return SPLITS ? V(fnma)(e, low, rest) : rest;
+}
 /* Four vectors of results of log-softmax, which take the place of y. Where they are logarithms of probabilities, none
- * too small (with NEON any of a size of at most 86), exponentials take no bounds, no masks and no scaling, and are
- * finite. */
+ * too small (with NEON any of a size of at most 86; doubles 600), exponentials take no bounds, no masks and no scaling,
+ * and are finite. */
 ACLPY_INLINE void FN(results_log)(const VEC *g, VEC *y, const VEC *high, const VEC *low) {
-#if (ACLPY_ISA_RANK == 3 || ACLPY_LOOKS) && SPLITS
-  if (ACLPY_LIKELY(V(quad_below)(y))) {
-    V(exp_quad_close)(y);
-    for (int k = 0; k < 4; ++k) y[k] = V(fnma)(y[k], low[k], V(fnma)(y[k], high[k], g[k]));
+  if (FN(can_look) && ACLPY_LIKELY(V(quad_close)(y))) {
+    V(exps_close)(y, 4);
+    for (int k = 0; k < 4; ++k) y[k] = FN(rest_of)(g[k], y[k], high[k], low[k]);
     return;
   }
-#endif
   for (int k = 0; k < 4; ++k) y[k] = FN(result)(g[k], y[k], high[k], low[k], 1);
+}
+
+/* Exponentials of four vectors whose results come with the next four. A core looks ahead over too few instructions to
+ * begin the next exponentials while results wait for these. */
+typedef struct FN(waiting) {
+  VEC e[4];
+  const STORED *g;
+  STORED *out; /* NULL: none wait */
+} FN(waiting);
+enum { FN(waits) = ACLPY_ISA_RANK == 2 };
+/* Writes the results of those that wait. */
+ACLPY_INLINE void FN(waiting_out)(FN(waiting) * w, const VEC *high, const VEC *low, int streaming) {
+  if (w->out == NULL) return;
+  VEC v[4];
+  for (int k = 0; k < 4; ++k) v[k] = FN(rest_of)(LDX(w->g, k), w->e[k], high[k], low[k]);
+  for (int k = 0; k < 4; ++k) STX(w->out, v, k, streaming);
+  w->out = NULL;
+}
+/* Those of v, which are close, wait from now on, and results of those before are written between them. */
+ACLPY_INLINE void FN(waiting_next)(FN(waiting) * w, VEC *v, const VEC *high, const VEC *low, int streaming) {
+  const int first = sizeof(REAL) == sizeof(double) ? 4 : 2; /* the exponentials of doubles have work enough */
+  V(exps_close)(v, first);
+  FN(waiting_out)(w, high, low, streaming);
+  if (first < 4) V(exps_close)(v + first, 4 - first);
+  for (int k = 0; k < 4; ++k) w->e[k] = v[k];
 }

@@ -114,6 +114,33 @@ ACLPY_INLINE int64_t FN(out_quad)(const STORED *g, const STORED *y, STORED *out,
   return at + 4 * LANES;
 }
 
+/* As out_quad for log-softmax, but results wait for the next four vectors, or for waiting_end. */
+ACLPY_INLINE int64_t FN(out_quad_late)(const STORED *g, const STORED *y, STORED *out, int64_t at, int64_t n, VEC high,
+                                       VEC low, int streaming, FN(waiting) * w) {
+  if (at + 4 * LANES > n) return at;
+  VEC v[4];
+  for (int k = 0; k < 4; ++k) v[k] = LDX(y + at, k);
+  const VEC h[4] = {high, high, high, high}, l[4] = {low, low, low, low};
+  if (!ACLPY_LIKELY(V(quad_close)(v))) {
+    FN(waiting_out)(w, h, l, streaming);
+    return FN(out_quad)(g, y, out, at, n, high, low, 1, streaming);
+  }
+  FN(waiting_next)(w, v, h, l, streaming);
+  w->g = g + at;
+  w->out = out + at;
+  return at + 4 * LANES;
+}
+
+ACLPY_INLINE void FN(waiting_end)(FN(waiting) * w, VEC high, VEC low, int streaming) {
+  const VEC h[4] = {high, high, high, high}, l[4] = {low, low, low, low};
+  FN(waiting_out)(w, h, l, streaming);
+}
+ACLPY_INLINE int64_t FN(out_next)(const STORED *g, const STORED *y, STORED *out, int64_t at, int64_t n, VEC high,
+                                  VEC low, int logarithm, int streaming, FN(waiting) * w) {
+  if (logarithm && FN(waits)) return FN(out_quad_late)(g, y, out, at, n, high, low, streaming, w);
+  return FN(out_quad)(g, y, out, at, n, high, low, logarithm, streaming);
+}
+
 /* Vector by vector. */
 ACLPY_INLINE void FN(row_out_each)(const STORED *g, const STORED *y, STORED *out, int64_t n, VEC high, VEC low,
                                    int logarithm, int streaming) {
@@ -128,7 +155,9 @@ ACLPY_INLINE void FN(row_out_each)(const STORED *g, const STORED *y, STORED *out
 ACLPY_INLINE void FN(row_end)(const STORED *g, const STORED *y, STORED *out, int64_t at, int64_t n, FN(total) sum,
                               int logarithm, int streaming) {
   const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
-  while (!streaming && at + 4 * LANES <= n) at = FN(out_quad)(g, y, out, at, n, high, low, logarithm, 0);
+  FN(waiting) w = {.out = NULL};
+  while (!streaming && at + 4 * LANES <= n) at = FN(out_next)(g, y, out, at, n, high, low, logarithm, 0, &w);
+  FN(waiting_end)(&w, high, low, 0);
   FN(row_out_each)(g + at, y + at, out + at, n - at, high, low, logarithm, streaming);
 }
 /* and past them, too, where several are rounded together and whole lines. Long rows from the first whole line on: where
@@ -144,7 +173,9 @@ ACLPY_INLINE void FN(row_out)(const STORED *g, const STORED *y, STORED *out, int
   if (streaming && !PLAIN && 4 * LANES * (int64_t)sizeof(STORED) >= 64) {
     at = aclpy_to_line(out, (int64_t)sizeof(STORED), n);
     FN(row_out_each)(g, y, out, at, high, low, logarithm, 0);
-    while (at + 4 * LANES <= n) at = FN(out_quad)(g, y, out, at, n, high, low, logarithm, 1);
+    FN(waiting) w = {.out = NULL};
+    while (at + 4 * LANES <= n) at = FN(out_next)(g, y, out, at, n, high, low, logarithm, 1, &w);
+    FN(waiting_end)(&w, high, low, 1);
   }
   FN(row_end)(g, y, out, at, n, sum, logarithm, streaming);
 }
@@ -180,6 +211,7 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
   const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
   aclpy_sum total = {0.0, 0.0};
   int64_t done = 0;
+  FN(waiting) w = {.out = NULL};
   if (streaming) {
     done = FN(row_begin)(g, y, out, n, sum, logarithm, f);
   } else if (n * (int64_t)sizeof(STORED) >= ACLPY_ROW_LINED_BYTES) {
@@ -199,12 +231,13 @@ ACLPY_INLINE double FN(rows_step)(const aclpy_geometry *geometry, const FN(opera
       if (streaming) aclpy_fetch_at(z + i, f->near, 4 * LANES * (int64_t)sizeof(STORED));
       if (!streaming && FN(fetches)) aclpy_fetch_soon(h + i, 4 * LANES * (int64_t)sizeof(STORED));
       if (!streaming && FN(fetches)) aclpy_fetch_soon(z + i, 4 * LANES * (int64_t)sizeof(STORED));
-      if (streaming || first + i > 0) done = FN(out_quad)(g, y, out, done, n, high, low, logarithm, streaming);
+      if (streaming || first + i > 0) done = FN(out_next)(g, y, out, done, n, high, low, logarithm, streaming, &w);
     }
     if (streaming && i < m) aclpy_fetch_rest(h + i, f->near, (m - i) * (int64_t)sizeof(STORED));
     if (streaming && i < m) aclpy_fetch_rest(z + i, f->near, (m - i) * (int64_t)sizeof(STORED));
     total = aclpy_sum_add(total, FN(sums_end)(&s, h, z, i, m, logarithm));
   }
+  FN(waiting_end)(&w, high, low, streaming);
   FN(row_finish)(g, y, out, done, n, sum, logarithm, streaming, f);
   return aclpy_sum_total(total);
 }

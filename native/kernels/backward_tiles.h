@@ -40,6 +40,35 @@ ACLPY_INLINE void FN(rest_quad)(const FN(tile_rest) * p, int64_t at, STORED *to,
                    streaming);
 }
 
+/* Four sums. */
+ACLPY_INLINE void FN(quad_of_sums)(VEC *v, const REAL *sums) {
+  for (int k = 0; k < 4; ++k) v[k] = V(load)(sums + k * LANES);
+}
+/* Results of a quad come with the next one's exponentials (backward_results.h). Only bfloat16, whose conversion is
+ * arithmetic, gains by it here. */
+ACLPY_INLINE void FN(rest_quads_late)(const STORED *g, const STORED *y, int64_t from, STORED *to, int64_t step,
+                                      const REAL *high, const REAL *low, int64_t next, int64_t count, int streaming) {
+  FN(waiting) w = {.out = NULL};
+  const REAL *highs = high, *lows = low; /* of those that wait */
+  VEC v[4], h[4], l[4];
+  for (int64_t i = 0; i < count; ++i, g += from, y += from, to += step, high += next, low += next) {
+    for (int k = 0; k < 4; ++k) v[k] = LDX(y, k);
+    FN(quad_of_sums)(h, highs);
+    FN(quad_of_sums)(l, lows);
+    if (!ACLPY_LIKELY(V(quad_close)(v))) {
+      FN(waiting_out)(&w, h, l, streaming);
+      FN(rest_quad_of)(g, y, to, high, low, 1, streaming);
+      continue;
+    }
+    FN(waiting_next)(&w, v, h, l, streaming);
+    w.g = g, w.out = to;
+    highs = high, lows = low;
+  }
+  FN(quad_of_sums)(h, highs);
+  FN(quad_of_sums)(l, lows);
+  FN(waiting_out)(&w, h, l, streaming);
+}
+
 /* `count` quads, `from` and `step` elements apart, their sums `next`. By itself: what it needs stays in registers,
  * which takes two thirds of the time of a loop that has all of tile_rest at hand. */
 static ACLPY_ORDERED_LATE __attribute__((noinline, unused)) void FN(rest_quads)(const STORED *g, const STORED *y,
@@ -47,6 +76,11 @@ static ACLPY_ORDERED_LATE __attribute__((noinline, unused)) void FN(rest_quads)(
                                                                                 const REAL *high, const REAL *low,
                                                                                 int64_t next, int64_t count,
                                                                                 int logarithm, int streaming) {
+  if (logarithm && FN(waits) && PAIRED) {
+    if (streaming) FN(rest_quads_late)(g, y, from, to, step, high, low, next, count, 1);
+    if (!streaming) FN(rest_quads_late)(g, y, from, to, step, high, low, next, count, 0);
+    return;
+  }
 #define QUADS_(logarithm_, streaming_)                                                               \
   for (int64_t k = 0; k < count; ++k, g += from, y += from, to += step, high += next, low += next) { \
     FN(rest_quad_of)(g, y, to, high, low, logarithm_, streaming_);                                   \

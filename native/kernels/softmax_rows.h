@@ -56,10 +56,7 @@ ACLPY_INLINE void FN(quad_load)(const STORED *x, VEC *v, int way) {
 
 /* Adds e of four vectors to s: in double after one float addition for a logarithm (whose argument may be 1 + little),
  * after two where the sum only divides. */
-ACLPY_INLINE V(acc) FN(quad_exp)(const VEC *x, REAL *e, VEC shift, int logarithm, V(acc) s, int way) {
-  VEC v[4];
-  for (int k = 0; k < 4; ++k) v[k] = V(sub)(x[k], shift);
-  V(exp_quad)(v, way != ACLPY_WAY_ANY ? ACLPY_EXP_NORMAL : FN(exp_results)(!logarithm));
+ACLPY_INLINE V(acc) FN(quad_sum)(const VEC *v, REAL *e, int logarithm, V(acc) s, int way) {
   for (int k = 0; k < 4 && !logarithm; ++k) V(store)(e + k * LANES, v[k]);
   if (way == ACLPY_WAY_PAIRS && !logarithm) return V(acc_add)(s, SUMX(v));
   if (way == ACLPY_WAY_PAIRS) return V(acc_add)(V(acc_add)(s, SUMP(v[0], v[1])), SUMP(v[2], v[3]));
@@ -67,6 +64,12 @@ ACLPY_INLINE V(acc) FN(quad_exp)(const VEC *x, REAL *e, VEC shift, int logarithm
     return V(acc_add)(s, V(add)(V(add)(v[0], v[1]), V(add)(v[2], v[3])));
   }
   return V(acc_add)(V(acc_add)(s, V(add)(v[0], v[1])), V(add)(v[2], v[3]));
+}
+ACLPY_INLINE V(acc) FN(quad_exp)(const VEC *x, REAL *e, VEC shift, int logarithm, V(acc) s, int way) {
+  VEC v[4];
+  for (int k = 0; k < 4; ++k) v[k] = V(sub)(x[k], shift);
+  V(exp_quad)(v, way != ACLPY_WAY_ANY ? ACLPY_EXP_NORMAL : FN(exp_results)(!logarithm));
+  return FN(quad_sum)(v, e, logarithm, s, way);
 }
 
 /* Sum of e over a row, kept or not, but for adding the lanes. What lies `ahead` elements further on is asked for
@@ -146,9 +149,29 @@ ACLPY_INLINE void FN(three_fetch)(const FN(three) * t, int64_t i, int64_t n, con
   aclpy_fetch_soon(t->x + i, bytes);
 }
 
+/* Calm rows whose elements are converted: with AVX2 the other rows' work stands between the exponentials, for a core
+ * looks ahead over too few instructions to find it behind four chains of them. */
+#if ACLPY_ISA_RANK == 2 && !PLAIN
+ACLPY_INLINE void FN(three_quad_woven)(FN(three) * t, int64_t i, FN(pending) * before, int logarithm, int way) {
+  VEC v[4];
+  FN(quad_load)(t->x + i, v, way);
+  for (int k = 0; k < 4; ++k) v[k] = V(sub)(v[k], t->shift);
+  TOP_QUAD(&t->top, t->next + i);
+  v32_exp_two(v);
+  if (before != NULL) FN(pending_quad)(before, logarithm, way);
+  v32_exp_two(v + 2);
+  t->sum = FN(quad_sum)(v, logarithm ? NULL : t->e + i, logarithm, t->sum, way);
+}
+#endif
 /* Four vectors of each row; x is read before anything is written, for a load that follows a store to the same place of
  * another page waits for it. */
 ACLPY_INLINE void FN(three_quad)(FN(three) * t, int64_t i, FN(pending) * before, int logarithm, int way) {
+#if ACLPY_ISA_RANK == 2 && !PLAIN
+  if (way != ACLPY_WAY_ANY) {
+    FN(three_quad_woven)(t, i, before, logarithm, way);
+    return;
+  }
+#endif
   VEC v[4];
   TOP_QUAD(&t->top, t->next + i);
   FN(quad_load)(t->x + i, v, way);

@@ -65,14 +65,34 @@ ACLPY_INLINE void v32_exp_quad(v32 *v, int results) {
     for (int k = 0; k < 4; ++k) v32_terms_(v + k, 1, results);
   }
 }
+/* Two vectors of terms that need neither. */
+ACLPY_INLINE void v32_exp_two(v32 *v) {
+  for (int k = 0; k < 2; ++k) v32_terms_(v + k, 1, ACLPY_EXP_NORMAL);
+}
 ACLPY_INLINE v32 v32_exp_below(v32 x, int results) {
   v32_terms_(&x, 1, results);
   return x;
 }
-/* Four vectors of exponentials as v32_exp makes them, of numbers from -86 to 86. */
-ACLPY_INLINE void v32_exp_quad_close(v32 *v) {
-  if (ACLPY_ISA_RANK == 3) v32_exps_(v, 4, ACLPY_EXP_NORMAL);
-  for (int k = 0; k < 4 && ACLPY_ISA_RANK < 3; ++k) v32_exps_(v + k, 1, ACLPY_EXP_NORMAL);
+/* Whether four vectors of logarithms of probabilities need no bounds, and no care for far exponents; and as many
+ * exponentials of those, as v32_exp makes them. */
+#if ACLPY_ISA_RANK == 3 || ACLPY_LOOKS
+ACLPY_INLINE int v32_quad_close(const v32 *v) { return v32_quad_below(v); }
+#else
+ACLPY_INLINE int v32_quad_close(const v32 *v) { return (void)v, 0; }
+#endif
+#if ACLPY_LOOKS
+ACLPY_INLINE int v64_quad_close(const v64 *v) { return v64_quad_near(v); }
+#else
+ACLPY_INLINE int v64_quad_close(const v64 *v) { return (void)v, 0; }
+#endif
+enum { ACLPY_STEPS_TOGETHER = ACLPY_ISA_RANK >= 2 };
+ACLPY_INLINE void v32_exps_close(v32 *v, int count) {
+  if (ACLPY_STEPS_TOGETHER) v32_exps_(v, count, ACLPY_EXP_NORMAL);
+  for (int k = 0; k < count && !ACLPY_STEPS_TOGETHER; ++k) v32_exps_(v + k, 1, ACLPY_EXP_NORMAL);
+}
+ACLPY_INLINE void v64_exps_close(v64 *v, int count) {
+  if (ACLPY_STEPS_TOGETHER) v64_exps_(v, count, ACLPY_EXP_NORMAL);
+  for (int k = 0; k < count && !ACLPY_STEPS_TOGETHER; ++k) v64_exps_(v + k, 1, ACLPY_EXP_NORMAL);
 }
 
 #ifdef ACLPY_DOUBLE_PARTS
@@ -97,7 +117,7 @@ ACLPY_INLINE v64 v64_exp_below(v64 x, int results) { return v64_exp_as_(x, resul
 ACLPY_INLINE void v64_exp_quad(v64 *v, int results) {
 #if ACLPY_LOOKS
   if (results == ACLPY_EXP_NORMAL || ACLPY_LIKELY(v64_quad_near(v))) {
-    for (int k = 0; k < 4; ++k) v[k] = v64_exp_as_(v[k], ACLPY_EXP_NORMAL);
+    v64_exps_close(v, 4);
     return;
   }
 #endif
