@@ -6,14 +6,13 @@ Two layers over the same objects: C names, portable line by line (``aclrtMalloc`
 ``Tensor``). A status other than 0 is raised as `AclError`, or `AclnnError` for operators.
 """
 
-import os
-from threading import RLock
 from typing import Any
 
 from aclnn_py.core.device import Device
 from aclnn_py.core.dtype import aclDataType
 from aclnn_py.core.executor import Executor
 from aclnn_py.core.format import aclFormat
+from aclnn_py.core.loading import loading as _loading
 from aclnn_py.core.tensor import Tensor
 from aclnn_py.dialects import acl as _acl
 from aclnn_py.dialects import acl_tensor as _acl_tensor
@@ -48,17 +47,6 @@ __all__ = sorted(
         *aclFormat.__members__,
     }
 )
-
-
-# What is loaded when it is first asked for is not being loaded while the process is forked: the
-# child would wait for ever for a thread that it does not have.
-_loading = RLock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_loading.acquire,
-        after_in_parent=_loading.release,
-        after_in_child=_loading.release,
-    )
 
 
 def __getattr__(name: str) -> Any:

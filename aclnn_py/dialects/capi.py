@@ -16,6 +16,7 @@ from aclnn_native import ffi, lib
 from aclnn_py.core import settings
 from aclnn_py.core.desc import TensorDesc, device_of_layout
 from aclnn_py.core.errors import INNER
+from aclnn_py.core.loading import loading
 from aclnn_py.twophase import operator
 from aclnn_runtime import AclError, AclnnError, raise_last
 
@@ -119,17 +120,23 @@ def _describe(function: str, handle: int) -> tuple[int, TensorDesc | None]:
 _faces: dict[object, Face] = {}
 
 
+def _face(name: Any) -> Face:
+    with loading:
+        return _faces.setdefault(name, Face(ffi.string(name).decode().removeprefix("aclnn")))
+
+
 @ffi.def_extern(name="aclpy_py_plan", error=-INNER)  # type: ignore[untyped-decorator]
 def _plan(name: object, key: object, n_key: int, handles: object, workspace: Any) -> int:
     try:
         # C names each operator by one constant string, so its address is as good as the text.
         face = _faces.get(name)
         if face is None:
-            face = _faces.setdefault(name, Face(ffi.string(name).decode().removeprefix("aclnn")))
+            face = _face(name)
         packed = ffi.buffer(key, 8 * n_key)[:]
         entry = face.entries.get(packed)
         if entry is None:
-            entry = face.plan(packed, handles)
+            with loading:  # the first plan of its kind loads what it needs
+                entry = face.plan(packed, handles)
         workspace[0] = entry.workspace_bytes
     except AclError as error:
         return -error.status

@@ -36,6 +36,12 @@ static const char question_[] =
 
 static _Thread_local char problem_[2 * CAPI_PATH];
 
+/* The variables of this process; none after clearenv(). */
+static char **variables_(void) {
+  static char *none[] = {NULL};
+  return environ != NULL ? environ : none;
+}
+
 /* What such a command prints, or false where it fails. */
 static bool ask_(const char *python, char *const arguments[], char *answer, size_t room) {
   int pipe_ends[2];
@@ -48,7 +54,7 @@ static bool ask_(const char *python, char *const arguments[], char *answer, size
     (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0); /* PYTHONINSPECT reads */
     (void)posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
     (void)posix_spawn_file_actions_addclose(&actions, pipe_ends[0]);
-    ok = posix_spawnp(&child, python, &actions, NULL, arguments, environ) == 0;
+    ok = posix_spawnp(&child, python, &actions, NULL, arguments, variables_()) == 0;
     (void)posix_spawn_file_actions_destroy(&actions);
   }
   (void)close(pipe_ends[1]);
@@ -82,7 +88,7 @@ static const char *line_(char **rest, char *to) {
 static bool starts_(const char *python) {
   static const char prefix[] = "PYTHON";
   bool any = false;
-  for (char **variable = environ; *variable != NULL; variable++) {
+  for (char **variable = variables_(); *variable != NULL; variable++) {
     any = any || strncmp(*variable, prefix, sizeof(prefix) - 1) == 0;
   }
   char *const nothing[] = {(char *)python, "-S", "-s", "-c", "", NULL};

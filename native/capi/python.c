@@ -35,6 +35,7 @@ struct api_ {
   void (*set_program_name)(const wchar_t *name); /* gone one day; PYTHONHOME does as well */
   wchar_t *(*decode)(const char *text, size_t *size);
   void (*before_fork)(void), (*after_fork_parent)(void), (*after_fork_child)(void);
+  int (*has_lock)(void);
 };
 
 static bool load_(void *library, struct api_ *api) {
@@ -58,39 +59,61 @@ static bool load_(void *library, struct api_ *api) {
   FIND(before_fork, "PyOS_BeforeFork");
   FIND(after_fork_parent, "PyOS_AfterFork_Parent");
   FIND(after_fork_child, "PyOS_AfterFork_Child");
+  FIND(has_lock, "PyGILState_Check");
 #undef FIND
   return api->is_initialized != NULL && api->initialize != NULL && api->save_thread != NULL && api->ensure != NULL &&
          api->release != NULL && api->import != NULL && api->decref != NULL && api->print_error != NULL &&
-         api->clear_error != NULL;
+         api->clear_error != NULL && api->has_lock != NULL;
 }
 
 /* ---- an interpreter of our own --------------------------------------------------------------------------------- */
 
-static struct api_ own_; /* what was started here */
-static int forking_;     /* the state that the forking thread holds */
+static struct api_ own_;         /* what was started here */
+static atomic_bool own_begun_;   /* that one is, or is being started */
+static atomic_bool own_ready_;   /* own_ is written */
+static _Thread_local bool busy_; /* this thread starts it or imports, and may fork on the way */
 
+/* What the thread that forks holds meanwhile. */
+static _Thread_local bool held_, entered_;
+static _Thread_local int forking_;
+
+/* Nobody may be starting Python or importing the planner: in the child what that thread has locked would stay locked.
+ * A thread with Python's lock is not made to wait, for an import needs that. */
 static void before_fork_(void) {
-  pthread_mutex_lock(&start_);
-  if (own_.ensure == NULL || own_.before_fork == NULL) return;
+  held_ = entered_ = false;
+  if (busy_) return;
+  if (atomic_load(&own_ready_) && own_.has_lock() != 0) {
+    held_ = pthread_mutex_trylock(&start_) == 0;
+  } else {
+    held_ = pthread_mutex_lock(&start_) == 0;
+  }
+  if (!atomic_load(&own_ready_) || own_.before_fork == NULL) return;
   forking_ = own_.ensure();
   own_.before_fork();
-}
-
-static void after_fork_(void (*adjust)(void)) {
-  if (own_.ensure != NULL && adjust != NULL) {
-    adjust();
-    own_.release(forking_);
-  }
+  entered_ = true;
 }
 
 static void after_fork_parent_(void) {
-  after_fork_(own_.after_fork_parent);
-  pthread_mutex_unlock(&start_);
+  if (entered_) {
+    if (own_.after_fork_parent != NULL) own_.after_fork_parent();
+    own_.release(forking_);
+  }
+  if (held_) pthread_mutex_unlock(&start_);
 }
 
+/* Here is no thread state of Python but this one, and it has to stay: the interpreter's first state is part of it, and
+ * CPython 3.11 makes that but once. So the lock is given back without it. */
 static void after_fork_child_(void) {
-  after_fork_(own_.after_fork_child);
-  pthread_mutex_init(&start_, NULL);
+  enum { WAS_UNLOCKED = 1 }; /* PyGILState_UNLOCKED */
+  if (entered_) {
+    if (own_.after_fork_child != NULL) own_.after_fork_child();
+    if (forking_ == WAS_UNLOCKED) {
+      (void)own_.save_thread();
+    } else {
+      own_.release(forking_);
+    }
+  }
+  if (!busy_) pthread_mutex_init(&start_, NULL);
 }
 
 /* Under the lock. */
@@ -113,7 +136,7 @@ static const char *start_python_(void) {
   api.initialize(0); /* the host's signals stay the host's */
   (void)api.save_thread();
   own_ = api;
-  if (pthread_atfork(before_fork_, after_fork_parent_, after_fork_child_) != 0) return "no memory for fork handlers";
+  atomic_store(&own_ready_, true);
   return NULL;
 }
 
@@ -146,30 +169,39 @@ static bool import_(const struct api_ *api) {
   return module != NULL;
 }
 
+/* The planner of a Python that others run. Without the lock: this thread may hold Python's for long meanwhile. */
+static const char *join_(void) {
+  struct api_ api;
+  if (!load_(RTLD_DEFAULT, &api)) return "Python was started, but its functions are not visible";
+  return import_(&api) ? "aclnn_py belongs to another copy of this library"
+                       : "that Python could not import aclnn_py (its error is above)";
+}
+
+/* The planner of a Python that runs here for nothing else: one thread at a time, so that others fork before or after.
+ */
+static const char *begin_(void) {
+  struct api_ api;
+  const char *problem = NULL;
+  pthread_mutex_lock(&start_);
+  busy_ = true;
+  if (!load_(RTLD_DEFAULT, &api) || !api.is_initialized()) {
+    atomic_store(&own_begun_, true);
+    problem = start_python_();
+  }
+  if (problem == NULL && atomic_load_explicit(&planner_, memory_order_acquire) == NULL) problem = join_();
+  busy_ = false;
+  pthread_mutex_unlock(&start_);
+  return problem;
+}
+
 aclpy_planner capi_planner(const char *function) {
   aclpy_planner planner = atomic_load_explicit(&planner_, memory_order_acquire);
   if (planner != NULL) return planner;
   struct api_ api;
-  if (!load_(RTLD_DEFAULT, &api) || !api.is_initialized()) {
-    pthread_mutex_lock(&start_);
-    const char *problem = load_(RTLD_DEFAULT, &api) && api.is_initialized() ? NULL : start_python_();
-    pthread_mutex_unlock(&start_);
-    if (problem != NULL) {
-      (void)refuse_(function, problem);
-      return NULL;
-    }
-    if (!load_(RTLD_DEFAULT, &api)) {
-      (void)refuse_(function, "Python was started, but its functions are not visible");
-      return NULL;
-    }
-  }
-  /* Outside of the lock: a thread that imports may hold Python's lock for long, and others may fork meanwhile. */
-  bool imported = import_(&api);
+  const bool others = !atomic_load(&own_begun_) && load_(RTLD_DEFAULT, &api) && api.is_initialized();
+  const char *problem = others ? join_() : begin_();
   planner = atomic_load_explicit(&planner_, memory_order_acquire);
-  if (planner == NULL) {
-    (void)refuse_(function, imported ? "aclnn_py belongs to another copy of this library"
-                                     : "that Python could not import aclnn_py (its error is above)");
-  }
+  if (planner == NULL) (void)refuse_(function, problem);
   return planner;
 }
 
@@ -178,4 +210,7 @@ static int32_t start_backend_(const char *function) {
   return capi_planner(function) == NULL ? aclpy_error_last()->status : ACLPY_ACL_SUCCESS;
 }
 
-__attribute__((constructor)) static void offer_(void) { eng_foreign_starter_install(start_backend_); }
+__attribute__((constructor)) static void offer_(void) {
+  if (pthread_atfork(before_fork_, after_fork_parent_, after_fork_child_) != 0) abort(); /* as engine/process.c */
+  eng_foreign_starter_install(start_backend_);
+}

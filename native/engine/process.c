@@ -91,7 +91,9 @@ static void in_child_(void) {
   eng_environment_after_fork();
 }
 
-__attribute__((constructor)) static void start_(void) {
+/* Before the C interface's own handlers (capi/python.c): those that are registered last run first, and it may wait for
+ * a thread that needs what is locked here. */
+__attribute__((constructor(200))) static void start_(void) {
   if (pthread_atfork(before_fork_, in_parent_, in_child_) != 0) abort(); /* at load time: a fork would not be safe */
 }
 

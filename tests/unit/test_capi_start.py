@@ -57,7 +57,10 @@ def run(host, toolkit, what, stdin=None, **variables):
 
 
 @needs_libpython
-@pytest.mark.parametrize("what", ["plan", "threads", "fork"])
+@pytest.mark.parametrize(
+    "what",
+    ["plan", "threads", "fork", "fork after", "fork at once", "fork meanwhile", "no variables"],
+)
 def test_phase_one_without_any_variable(host, toolkit, what):
     done = run(host, toolkit, what)
     assert done.returncode == 0, done.stdout + done.stderr

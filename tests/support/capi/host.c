@@ -103,6 +103,39 @@ static int fork_(void) {
   return plan_(-1);
 }
 
+/* A child that plans, in the thread that forked and in another; and the parent afterwards. */
+static int fork_and_plan_(void) {
+  pid_t child = fork();
+  if (child == 0) {
+    (void)alarm(100); /* what hangs ends */
+    _exit(plan_(0) == 0 && threads_() == 0 && plan_(-1) == 0 ? 0 : 9);
+  }
+  int ended = 0;
+  (void)waitpid(child, &ended, 0);
+  if (!WIFEXITED(ended) || WEXITSTATUS(ended) != 0) return 2;
+  return plan_(-1);
+}
+
+/* Forks in a thread that has not planned: another has, and has ended; */
+static int fork_after_(void) {
+  pthread_t thread;
+  int result = 1;
+  pthread_create(&thread, NULL, plan_thread_, &result);
+  pthread_join(thread, NULL);
+  return result == 0 ? fork_and_plan_() : result;
+}
+
+/* or one is in its first phase 1, has begun (or not yet) or is starting Python. */
+static int fork_meanwhile_(int until_python) {
+  pthread_t thread;
+  int result = 1;
+  pthread_create(&thread, NULL, plan_thread_, &result);
+  while (until_python && !python_()) continue;
+  const int forked = fork_and_plan_();
+  pthread_join(thread, NULL);
+  return forked | result;
+}
+
 /* Everything that needs no planning. */
 static int runtime_(void) {
   FIND(aclInit);
@@ -145,6 +178,10 @@ int main(int count, char **arguments) {
   if (strcmp(what, "broken") == 0) result = plan_(-1) == 500000 && plan_(-1) == 500000 ? 0 : 1;
   if (strcmp(what, "threads") == 0) result = threads_();
   if (strcmp(what, "fork") == 0) result = fork_();
+  if (strcmp(what, "fork after") == 0) result = fork_after_();
+  if (strcmp(what, "fork at once") == 0) result = fork_meanwhile_(0);
+  if (strcmp(what, "fork meanwhile") == 0) result = fork_meanwhile_(1);
+  if (strcmp(what, "no variables") == 0) result = clearenv() != 0 || plan_(-1) != 0;
   if (strcmp(what, "runtime") == 0) result = runtime_();
   printf("python %d\n", python_());
   return result;
