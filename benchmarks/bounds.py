@@ -2,14 +2,12 @@
 """What stops a large cell: bytes, vector work over the cores' peak, or its layout's own traffic.
 
 The vector work of a kernel is counted, not estimated: it runs one instruction at a time (with the
-processor's trap flag set) on a small tensor with the same rows. A slot is the work of one 32-byte
-vector unit for one cycle, so 64-byte instructions count twice; loads and stores are not counted.
-The peak is measured with independent multiply-adds and additions. Some processors multiply and add
-in pipes apart, and conversions and their like take several steps on most: how much each kind of
-instruction takes of the pipes that multiply, and of those that add, is measured beside
-multiply-adds and beside additions, in whole steps of 64 bytes (native/work_kinds.h). A bound is
-the largest of all slots over the peak and of what is done in either kind of pipe over its rate.
-x86-64 and Linux only; elsewhere only bytes count.
+processor's trap flag set) on a small tensor with the same rows. The same instructions are then
+timed where none waits for another and all memory lies in the first-level cache: what they take of
+a core's pipes, decoders and ports at least (native/replay.h). A slot is the work of one 32-byte
+vector unit for one cycle, so 64-byte instructions count twice; the peak is measured with
+multiplications and additions that wait for nothing. x86-64 and Linux only; elsewhere only bytes
+count.
 
 Where what is dense in the inputs is not dense in the result, squares must be turned: the least of
 the ways that we know loads 16 bytes of lines to their places and zips what is within them. Only
@@ -41,25 +39,6 @@ _ELEMENTS = 1 << 14
 _LEAST_ROWS = 8
 _PEAK_TURNS = 200_000
 _PEAK_TRIALS = 15
-_KIND_TURNS = 50_000
-_STEP_SLOTS = 2  # of 64 bytes
-# Half a step is what pipes take that are chosen badly: a bound counts only what is nearly whole.
-_NEARLY = 0.25
-# Of a turn of native/peak_loop.c.
-_CHAINS, _BETWEEN, _NONE = 8, 4, -1
-# In the order of native/work_kinds.h.
-_KINDS = (
-    "multiply",
-    "add",
-    "half to float",
-    "half to float, from memory",
-    "float to half",
-    "float to double",
-    "float to double, from memory",
-    "floats to bfloat16",
-    "scale by powers of two",
-    "permute words",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +48,7 @@ class Work:
     instructions: float
     slots: float
     moves: float
-    multiplying: float  # slots of the pipes that multiply, and of those that add
-    adding: float
-
-
-@dataclass(frozen=True, slots=True)
-class Pipes:
-    """What one core does a nanosecond, in slots, and what instructions of 64 bytes take."""
-
-    multiplying: float = 0.0
-    adding: float = 0.0
-    # By kind: of the pipes that multiply, and of those that add.
-    kinds: dict[str, tuple[int, int]] = field(default_factory=dict)
-
-    def most(self, kind: str) -> int:
-        """Slots of one instruction, in the pipes that it holds up most."""
-        return max(_STEP_SLOTS, *self.kinds.get(kind, (0, 0)))
+    replay_ns: float  # of one core; below 0: it could not be timed
 
 
 @dataclass(slots=True)
@@ -94,7 +58,6 @@ class Bounds:
     program: Path | None
     peak: float  # slots a nanosecond of one core
     missing: str = ""
-    pipes: Pipes = field(default_factory=Pipes)
     _known: dict[tuple[object, ...], Work | None] = field(default_factory=dict)
 
     @classmethod
@@ -109,7 +72,7 @@ class Bounds:
         loops.bench_peak.restype = ctypes.c_double
         loops.bench_peak.argtypes = [ctypes.c_int64]
         peak = max(loops.bench_peak(_PEAK_TURNS) for _ in range(_PEAK_TRIALS))
-        return cls(program, peak, pipes=_pipes(loops))
+        return cls(program, peak)
 
     def work(self, cell: Cell) -> Work | None:
         """Of the cell's kernel on contiguous memory; None when it cannot be counted."""
@@ -122,13 +85,10 @@ class Bounds:
         return self._known[key]
 
     def nanoseconds(self, cell: Cell, work: Work | None, streaming_ns: float) -> tuple[float, str]:
-        """The larger of bytes and vector work (in all, or in one kind of pipe), and which."""
+        """The larger of bytes and vector work, and which."""
         if work is None:
             return streaming_ns, "bytes"
-        each = (work.slots + turning_slots(cell)) / self.peak
-        if self.pipes.kinds:
-            each = max(each, work.multiplying / self.pipes.multiplying)
-            each = max(each, work.adding / self.pipes.adding)
+        each = max(work.slots / self.peak, work.replay_ns) + turning_slots(cell) / self.peak
         computing_ns = cell.elements * each / cell.threads
         return max((streaming_ns, "bytes"), (computing_ns, "instructions"))
 
@@ -145,54 +105,13 @@ class Bounds:
             self.missing = f"counting ended with status {done.returncode}"
             return None
         elements = shape[0] * shape[1] * shape[2]
-        instructions, slots, moves, *several = (int(word) for word in done.stdout.split())
-        multiplying = adding = 0
-        for count, kind in zip(several, _KINDS, strict=True):
-            slots += count * (self.pipes.most(kind) - _STEP_SLOTS)
-            held = self.pipes.kinds.get(kind, (0, 0))
-            multiplying, adding = multiplying + count * held[0], adding + count * held[1]
-        numbers = (instructions, slots, moves, multiplying, adding)
-        return Work(*(number / elements for number in numbers))
+        return Work(*(float(word) / elements for word in done.stdout.split()))
 
     def record(self) -> dict[str, Any]:
         return {
             "peak_slots_per_ns": self.peak,
-            "multiplying_slots_per_ns": self.pipes.multiplying,
-            "adding_slots_per_ns": self.pipes.adding,
             "missing": self.missing,
-            "slots": self.pipes.kinds,
         }
-
-
-def _pipes(loops: ctypes.CDLL) -> Pipes:
-    """Measured with 64-byte instructions; nothing where this machine has none."""
-    beside = loops.bench_beside
-    beside.restype = ctypes.c_double
-    beside.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64]
-
-    def once_ns(kind: int, *, adds: bool) -> float:
-        return float(beside(kind, adds, _KIND_TURNS))
-
-    def turn_ns(kind: int, *, adds: bool) -> tuple[float, float]:
-        """Without the kind and with it, in turn: a slow phase must not look like a step."""
-        turns = [(once_ns(_NONE, adds=adds), once_ns(kind, adds=adds)) for _ in range(_PEAK_TRIALS)]
-        return min(alone for alone, _ in turns), min(both for _, both in turns)
-
-    if min(once_ns(_NONE, adds=adds) for adds in (False, True)) <= 0:
-        return Pipes()
-    rates = {False: 0.0, True: 0.0}
-
-    def held(kind: int, *, adds: bool) -> int:
-        alone_ns, both_ns = turn_ns(kind, adds=adds)
-        rate = _CHAINS * _STEP_SLOTS / alone_ns
-        rates[adds] = max(rates[adds], rate)
-        more_ns = max(0.0, both_ns - alone_ns) / _BETWEEN
-        return _STEP_SLOTS * int(more_ns * rate / _STEP_SLOTS + _NEARLY)
-
-    kinds = {
-        name: (held(kind, adds=False), held(kind, adds=True)) for kind, name in enumerate(_KINDS)
-    }
-    return Pipes(rates[False], rates[True], kinds)
 
 
 def turning_slots(cell: Cell) -> float:

@@ -102,14 +102,9 @@ def _rates_of_cores(facts: dict[str, Any]) -> list[str]:
     if bounds["missing"]:
         lines.append(f"Bounds by bytes only: {bounds['missing']}.")
     else:
-        lines.append(f"Vector peak of one core: {bounds['peak_slots_per_ns']:.1f} slots a ns.")
-        several = [f"{name} {one} and {two}" for name, (one, two) in bounds["slots"].items()]
-        if several:
-            lines[-1] += (
-                f" Pipes that multiply {bounds['multiplying_slots_per_ns']:.1f}, that add"
-                f" {bounds['adding_slots_per_ns']:.1f}; of both an instruction takes:"
-                f" {', '.join(several)}."
-            )
+        lines.append(
+            f"Vector peak of one core: {bounds['peak_slots_per_ns']:.1f} slots of 32 bytes a ns."
+        )
     lines += [_rates(facts["rates"])] if "rates" in facts else []
     return lines
 
@@ -138,10 +133,11 @@ def _cells(records: list[dict[str, Any]], l2: int) -> list[str]:
     words = (
         "Microseconds, median (half the distance between the quartiles). Ratio: best peer over "
         "ours at the same layer. Limit: the same bytes streamed, over our time. "
-        "Bound: the largest of that (B), the vector work at the cores' peak (I) and what the "
-        "layout's lines take to move without any arithmetic (L), over our time; then the same "
-        "without L, and instructions and vector slots an element, counted; met or not against the "
-        "cell's target. L?: that loop was slower than our kernel, so it is no bound."
+        "Bound: the largest of that (B), the kernel's instructions where none waits for another "
+        "(I) and what the layout's lines take to move without any arithmetic (L), over our time; "
+        "then the same without L, and an element's instructions, vector slots and nanoseconds of a "
+        "core, counted and timed; met or not against the cell's target. L?: that loop was slower "
+        "than our kernel, so it is no bound."
     )
     lines = [
         "## Softmax cells",
@@ -169,7 +165,9 @@ def _bound(record: dict[str, Any], l2: int) -> str:
     if "bound" not in record:
         return ""
     bound, work = record["bound"], record["bound"]["work"]
-    counted = f" ({work['instructions']:.2f}, {work['slots']:.2f})" if work else ""
+    counted = ""
+    if work:
+        counted = f" ({work['instructions']:.2f}, {work['slots']:.2f}, {work['replay_ns']:.3f})"
     target = share_target(record, l2)
     mark = "" if target is None else f"; {_MET[target[0] >= target[1]]}, {target[1]:.0%}"
     loop = "" if bound["traffic_holds"] else " L?"
