@@ -24,7 +24,8 @@ def aclrtHostRegister(ptr: Readable, size: int, type: int = 0) -> int:
     Parameters
     ----------
     ptr : int or host array
-        Aligned to 4096; an array is held until it is unregistered.
+        Aligned to 4096, or memory of `aclrtMallocHost`; an array is held until it is
+        unregistered.
     size : int
         At least 1 [bytes].
     type : int
@@ -39,8 +40,9 @@ def aclrtHostRegister(ptr: Readable, size: int, type: int = 0) -> int:
     ------
     AclError
         100000 for None, size 0 or another type; 107000 for an unaligned address or one
-        without memory; 107002 when the thread has no current context; 507910 where the
-        runtime knows some of it already.
+        without memory, or more than is left of an allocation; 107002 when the thread has no
+        current context; 507910 where some of it is registered already, or memory of
+        `aclrtMallocHost` is to be pinned again.
 
     Notes
     -----
@@ -55,7 +57,8 @@ def aclrtHostRegisterV2(ptr: Readable, size: int, flag: int) -> None:
     Parameters
     ----------
     ptr : int or host array
-        Aligned to 4096; an array is held until it is unregistered.
+        Aligned to 4096, or memory of `aclrtMallocHost`; an array is held until it is
+        unregistered.
     size : int
         At least 1 [bytes].
     flag : int

@@ -45,6 +45,7 @@ aclError aclrtProcessReport(int32_t timeout) { return aclpy_process_report(timeo
 
 aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType, aclrtStream stream) {
   int32_t status = ACLPY_ACL_SUCCESS;
+  if (fn == NULL) return aclpy_launch_callback(0, capi_handle(stream), NULL, NULL, NULL, 0, (int32_t)blockType);
   struct call_ *call = call_("aclrtLaunchCallback", fn, userData, &status);
   if (call == NULL) return status;
   return aclpy_launch_callback(0, capi_handle(stream), run_, free, call, 0, (int32_t)blockType);

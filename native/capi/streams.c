@@ -9,8 +9,11 @@
 #include "capi.h"
 #include "failure.h"
 
-aclError aclrtCreateStream(aclrtStream *stream) { return aclrtCreateStreamWithConfig(stream, 0, 0); }
+aclError aclrtCreateStream(aclrtStream *stream) {
+  return stream == NULL ? eng_fail_null("aclrtCreateStream", "stream") : aclrtCreateStreamWithConfig(stream, 0, 0);
+}
 aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag) {
+  if (stream == NULL) return eng_fail_null("aclrtCreateStreamWithConfig", "stream");
   aclpy_handle made = 0;
   return capi_give(stream, &made, aclpy_stream_create(0, priority, flag, CAPI_OUT(stream, &made)));
 }

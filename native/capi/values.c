@@ -13,7 +13,11 @@
 #include "fault.h"
 #include "message.h"
 
-static const char *const names_[] = {"scalar", "int array", "float array", "bool array", "tensor list", "scalar list"};
+/* What each is called, and who makes it. */
+static const char *const names_[] = {"a scalar",     "an int array",  "a float array",
+                                     "a bool array", "a tensor list", "a scalar list"};
+static const char *const makers_[] = {"aclCreateScalar",    "aclCreateIntArray",   "aclCreateFloatArray",
+                                      "aclCreateBoolArray", "aclCreateTensorList", "aclCreateScalarList"};
 
 /* `from` may be NULL: an object of size 0. */
 static void *make_(enum capi_value_kind kind, int32_t dtype, const void *from, uint64_t size, size_t each) {
@@ -32,16 +36,19 @@ static void *make_(enum capi_value_kind kind, int32_t dtype, const void *from, u
     if (eng_handle_open(ENG_VALUE, &made->head, &handle)) return capi_pointer(handle);
     free(made);
   }
-  (void)aclpy_fail(ACLPY_ACL_ERROR_BAD_ALLOC, "aclCreate", "size", "memory for a copy of the values",
-                   "free memory, or check the size", "no memory for a %s of %" PRIu64, names_[kind], size);
+  (void)aclpy_fail(ACLPY_ACL_ERROR_BAD_ALLOC, makers_[kind], "size", "memory for a copy of the values",
+                   "free memory, or check the size", "no memory for %s of %" PRIu64, names_[kind], size);
   return NULL;
 }
 
 static int32_t refuse_(const void *pointer, enum capi_value_kind kind, const char *function, const char *argument) {
   aclpy_handle handle = capi_handle(pointer);
-  return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, function, argument, "a live object of the right kind",
-                    "use an object that has not been destroyed", "0x%" PRIx64 ", no live %s (%s)", handle, names_[kind],
-                    eng_handle_past_text(ENG_VALUE, handle));
+  struct capi_object *other = eng_handle_acquire(ENG_VALUE, handle);
+  const char *is = other == NULL ? eng_handle_past_text(ENG_VALUE, handle) : names_[other->kind];
+  if (other != NULL) eng_release(&other->head);
+  return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, function, argument, names_[kind],
+                    "pass one that its creator returned and that has not been destroyed", "0x%" PRIx64 " (%s)", handle,
+                    is);
 }
 
 struct capi_object *capi_value_acquire(const void *pointer, enum capi_value_kind kind, const char *function,
@@ -117,7 +124,8 @@ aclScalar *aclCreateScalar(void *value, aclDataType dataType) {
   if (value != NULL) eng_message_code_next(ENG_MESSAGE_DTYPE);
   (void)aclpy_fail(value == NULL ? ACLPY_ACLNN_ERR_PARAM_NULLPTR : ACLPY_ACLNN_ERR_PARAM_INVALID, "aclCreateScalar",
                    value == NULL ? "value" : "dataType", "the address of a value of a type that scalars can have",
-                   "pass one of the numeric types", value == NULL ? "NULL" : "data type %d", (int)dataType);
+                   value == NULL ? "pass the value's address" : "pass one of the numeric types",
+                   value == NULL ? "NULL" : "data type %d", (int)dataType);
   return NULL;
 }
 

@@ -101,11 +101,11 @@ int32_t eng_callback_post(struct eng_callback *callback, struct eng_marker *mark
 
 static int32_t check_(aclpy_task_run run, int32_t block_type, const char *function) {
   if (block_type != NO_BLOCK && block_type != BLOCK) {
-    return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, function, "blockType", "0 (no block) or 1 (block)", "", "%" PRId32,
-                      block_type);
+    return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, function, "blockType", "0 (no block) or 1 (block)",
+                      "pass ACL_CALLBACK_NO_BLOCK or ACL_CALLBACK_BLOCK", "%" PRId32, block_type);
   }
   if (run != NULL) return ACLPY_ACL_SUCCESS;
-  return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "fn", "a function", "", "NULL");
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "fn", "a function", "pass the function", "NULL");
 }
 
 static int32_t check_stream_(struct eng_stream *stream, const char *function) {

@@ -249,6 +249,13 @@ enum eng_past eng_handle_past(enum eng_kind kind, aclpy_handle handle) {
   return (history >> back & 1) != 0 ? ENG_PAST_CONSUMED : ENG_PAST_DESTROYED;
 }
 
+/* Whether it is an open handle of any other kind. */
+static bool of_another_kind_(enum eng_kind kind, aclpy_handle handle) {
+  const uint64_t other = handle >> 56;
+  return other > 0 && other < ENG_KINDS && other != (uint64_t)kind &&
+         eng_handle_past((enum eng_kind)other, handle) == ENG_PAST_LIVE;
+}
+
 const char *eng_handle_past_text(enum eng_kind kind, aclpy_handle handle) {
   switch (eng_handle_past(kind, handle)) {
     case ENG_PAST_LIVE:
@@ -263,7 +270,7 @@ const char *eng_handle_past_text(enum eng_kind kind, aclpy_handle handle) {
       return "the parent process's: a forked child begins without objects and makes its own";
     case ENG_PAST_NEVER:
     default:
-      return "never created here";
+      return of_another_kind_(kind, handle) ? "a live object of another kind" : "never created here";
   }
 }
 

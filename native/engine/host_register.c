@@ -4,6 +4,7 @@
  * Host and device share their addresses here, so the device's pointer to such memory is the host's.
  */
 #include <inttypes.h>
+#include <stdatomic.h>
 
 #include "aclpy_status.h"
 #include "context.h"
@@ -15,13 +16,43 @@ enum { HOST_PAGE = 4096, TYPE_MAPPED = 0 };
 enum { FLAG_MAPPED = 2, FLAG_IO_MEMORY = 4, FLAG_READONLY = 8, FLAG_PINNED = 0x10000000 };
 static const uint32_t FLAGS = FLAG_MAPPED | FLAG_IO_MEMORY | FLAG_READONLY | FLAG_PINNED;
 
-static int32_t check_range_(uintptr_t address, uint64_t size, const char *function) {
+/* Memory of aclrtMallocHost, or NULL; to be released. It may be registered, too: the device reaches it then by its own
+ * pointer. Its blocks need not begin at pages. */
+static struct eng_memory *pinned_(uintptr_t address) {
+  struct eng_memory *memory = eng_memory_find(address);
+  if (memory == NULL || memory->kind == ACLPY_MEMORY_HOST) return memory;
+  eng_release(&memory->head);
+  return NULL;
+}
+
+static int32_t refuse_known_(uintptr_t address, uint64_t size, const char *function) {
+  return aclpy_fail(ACLPY_ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED, function, "ptr",
+                    "host memory that is not registered, nor pinned again",
+                    "register each range once; memory of aclrtMallocHost is pinned: leave that flag out",
+                    "%" PRIu64 " bytes at 0x%" PRIxPTR ", of which the runtime knows some already", size, address);
+}
+
+static int32_t register_pinned_(struct eng_memory *memory, uintptr_t address, uint64_t size, uint32_t flags,
+                                const char *function) {
+  const uint64_t left = memory->base + memory->size - address;
+  if (size > left) {
+    return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "size", "a range within one allocation",
+                      "pass at most what is left of it", "%" PRIu64 " bytes, %" PRIu64 " are left", size, left);
+  }
+  uint32_t none = 0;
+  if ((flags & FLAG_PINNED) != 0 || !atomic_compare_exchange_strong(&memory->registration, &none, flags)) {
+    return refuse_known_(address, size, function);
+  }
+  return ACLPY_ACL_SUCCESS;
+}
+
+static int32_t check_range_(uintptr_t address, uint64_t size, bool pinned, const char *function) {
   if (address == 0) return eng_fail_null(function, "ptr");
   if (size == 0) {
     return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, function, "size", "at least 1 byte", "pass the memory's size",
                       "0");
   }
-  if (address % HOST_PAGE != 0) {
+  if (!pinned && address % HOST_PAGE != 0) {
     return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "ptr", "an address that is a multiple of 4096",
                       "allocate with posix_memalign or mmap", "0x%" PRIxPTR, address);
   }
@@ -34,10 +65,13 @@ static int32_t check_range_(uintptr_t address, uint64_t size, const char *functi
 }
 
 static int32_t register_(aclpy_handle ctx, uintptr_t address, uint64_t size, uint32_t flags, const char *function) {
-  int32_t status = check_range_(address, size, function);
-  if (status != ACLPY_ACL_SUCCESS) return status;
-  struct eng_context *context = eng_context_resolve(ctx, function, &status);
-  if (context == NULL) return status;
+  struct eng_memory *pinned = pinned_(address);
+  int32_t status = check_range_(address, size, pinned != NULL, function);
+  struct eng_context *context = status == ACLPY_ACL_SUCCESS ? eng_context_resolve(ctx, function, &status) : NULL;
+  if (context != NULL && pinned != NULL) status = register_pinned_(pinned, address, size, flags, function);
+  if (context != NULL && pinned != NULL) eng_release(&context->head);
+  if (pinned != NULL) eng_release(&pinned->head);
+  if (context == NULL || pinned != NULL) return status;
   struct eng_memory like = {.kind = ACLPY_MEMORY_REGISTERED,
                             .device = context->device,
                             .base = address,
@@ -48,10 +82,7 @@ static int32_t register_(aclpy_handle ctx, uintptr_t address, uint64_t size, uin
   eng_release(&context->head);
   if (added) return ACLPY_ACL_SUCCESS;
   if (!eng_registry_overlaps(address, (size_t)size)) return eng_fail_memory(function, "a registration");
-  return aclpy_fail(ACLPY_ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED, function, "ptr",
-                    "host memory that is neither registered nor allocated by the runtime",
-                    "register each range once; memory of aclrtMallocHost needs no registration",
-                    "%" PRIu64 " bytes at 0x%" PRIxPTR ", of which the runtime knows some already", size, address);
+  return refuse_known_(address, size, function);
 }
 
 int32_t aclpy_host_register(aclpy_handle ctx, uintptr_t address, uint64_t size, int32_t type, uintptr_t *device) {
@@ -94,8 +125,8 @@ int32_t aclpy_host_device_pointer(uintptr_t address, uintptr_t *device, uint32_t
                       flag);
   }
   struct eng_memory *memory = eng_memory_find(address);
-  bool known = memory != NULL && memory->kind == ACLPY_MEMORY_REGISTERED;
-  bool mapped = known && (memory->registration & FLAG_MAPPED) != 0;
+  const uint32_t flags = memory == NULL ? 0 : atomic_load(&memory->registration);
+  const bool known = flags != 0, mapped = (flags & FLAG_MAPPED) != 0;
   if (memory != NULL) eng_release(&memory->head);
   if (!known) return refuse_unknown_(address, function);
   if (!mapped) {
@@ -116,6 +147,12 @@ static int32_t refuse_busy_(const char *function) {
 int32_t aclpy_host_unregister(uintptr_t address) {
   static const char function[] = "aclrtHostUnregister";
   if (address == 0) return eng_fail_null(function, "ptr");
+  struct eng_memory *pinned = pinned_(address);
+  if (pinned != NULL) {
+    const bool was = eng_memory_settle(pinned) && atomic_exchange(&pinned->registration, 0) != 0;
+    eng_release(&pinned->head);
+    return was ? ACLPY_ACL_SUCCESS : refuse_unknown_(address, function);
+  }
   struct eng_memory *memory = eng_memory_find(address);
   bool known = memory != NULL && memory->base == address && memory->kind == ACLPY_MEMORY_REGISTERED;
   /* Before it is taken away, so that a refusal leaves it registered, unless another thread queues work with it now. */

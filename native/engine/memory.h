@@ -35,7 +35,7 @@ struct eng_memory {
   bool foreign;                        /* its bytes come from the table of a foreign device */
   bool borrowed;                       /* somebody else's: told when it is needed no more */
   bool managed;                        /* aclrtMemAllocManaged */
-  uint32_t registration;               /* flags of aclrtHostRegister; the bytes are then the program's own */
+  _Atomic uint32_t registration;       /* flags of aclrtHostRegister; 0: none */
   uint64_t exports;                    /* owners by aclpy_memory_retain; under the registry's lock */
 };
 

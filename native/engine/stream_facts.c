@@ -41,7 +41,8 @@ static int32_t set_failure_mode_(struct eng_stream *stream, uint64_t mode, const
   }
   if (atomic_load(&stream->gate) & (ENG_GATE_PERSISTENT | ENG_GATE_DEVICE)) {
     return aclpy_fail(ACLPY_ACL_ERROR_RT_FEATURE_NOT_SUPPORT, function, "stream", "an ordinary stream",
-                      "set it on a stream that is neither persistent nor for the device only", "another stream");
+                      "set it on a stream that is neither persistent nor for the device only",
+                      "a stream that is persistent or for the device only");
   }
   pthread_mutex_lock(&stream->lock);
   bool back = stream->stop_on_failure && mode == CONTINUE_ON_FAILURE;

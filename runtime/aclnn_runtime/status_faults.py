@@ -38,7 +38,11 @@ _PROFILING: Final = (
 FAULTS: Final[tuple[tuple[tuple[int, ...], str, str], ...]] = (
     # ---- resources
     ((200000,), "the host has no memory left", "free memory or use smaller batches"),
-    ((200001,), "a call that this chip or mode does not have", "ask aclrtGetRunMode first"),
+    (
+        (200001,),
+        "a call that this chip, mode or emulator does not have",
+        "aclGetRecentErrMsg says which",
+    ),
     ((200002,), "a device that cannot be used", "check the device's number and state"),
     ((200003,), "memory that does not start where the call needs it", "allocate with aclrtMalloc"),
     ((200004,), "objects of different devices or contexts in one call", "use those of one context"),
@@ -204,8 +208,8 @@ FAULTS: Final[tuple[tuple[tuple[int, ...], str, str], ...]] = (
     ((561002,), "no way to cut the work for this chip", "use other shapes, or report it"),
     (
         (561003,),
-        "no kernel for these dtypes or this chip",
-        "cast to another dtype; aclnn-py explain <operator> lists the refused candidates",
+        "no kernel: the operator is declared but not implemented, or not for these dtypes or chip",
+        "aclnn-py ops lists what is implemented; aclnn-py explain <operator> what was refused",
     ),
     ((561101,), "the executor could not be made", "free memory; call aclnnXGetWorkspaceSize again"),
     ((561102,), "phase 1 ended without handing its executor over", "call phase 1 again"),

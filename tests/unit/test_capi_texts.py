@@ -189,3 +189,42 @@ def test_codes_that_the_status_does_not_tell(function, values, code):
     assert f"({code}): " in from_c(function, *given)[1]
     assert "(EZ1001): " in from_c("aclCreateScalar", 0, 0)[1]  # the next one is its status's again
     LIBRARY.aclDestroyTensorList(empty)
+
+
+# ---- what only C names can be given: any handle for any other ----
+
+
+def test_a_handle_of_another_kind_is_named_so(stream):
+    status, text = from_c("aclrtDestroyEvent", stream)
+    assert status == 107017
+    assert "a live object of another kind" in words(text)
+
+
+@pytest.mark.parametrize(
+    ("destroy", "make", "made", "wanted"),
+    [
+        ("aclDestroyIntArray", "aclCreateFloatArray", "a float array", "an int array"),
+        ("aclDestroyScalar", "aclCreateBoolArray", "a bool array", "a scalar"),
+        ("aclDestroyTensorList", "aclCreateIntArray", "an int array", "a tensor list"),
+    ],
+)
+def test_values_of_another_kind(destroy, make, made, wanted):
+    create = LIBRARY[make]
+    create.restype = c.c_void_p
+    value = create(None, c.c_uint64(0))
+    status, text = from_c(destroy, value)
+    assert status == 161002
+    assert f"expected {wanted}" in words(text)
+    assert f"({made})" in words(text)
+
+
+@pytest.mark.parametrize("function", ["aclrtCreateStream", "aclrtCreateStreamWithConfig"])
+def test_a_call_names_itself(function):
+    status, text = from_c(function, None, 0, 0)
+    assert status == 100000
+    assert f"{function}, argument stream:" in words(text)
+
+
+def test_a_bad_block_type_is_refused_before_a_missing_function(stream):
+    assert from_c("aclrtLaunchCallback", None, None, 7, stream)[0] == 100000
+    assert from_c("aclrtLaunchCallback", None, None, 0, stream)[0] == 107000
