@@ -32,6 +32,7 @@ LIBRARIES: Final = (
     "opapi_cv",
     "opapi_transformer",
     "acl_op_compiler",  # build files of programs that call no operator by its name list it, too
+    "msprofiler",  # the profiler's functions, for build files that name their library by its path
 )
 # Older split of the operators, which frameworks open by name and none links; they look for it, and
 # for the rest, below the folder of the vendor's processors.

@@ -11,15 +11,19 @@ ACLPY_INLINE void FN(direct_load)(const STORED *x, v32 *v, int way) {
   for (int k = 0; k < 4 && way == ACLPY_WAY_PAIRS; ++k) v[k] = LDX(x, k);
 }
 
-/* As fused_quad_ and fused_part_ (fused_rows.h), on four vectors of x. */
-ACLPY_INLINE v32_acc FN(direct_exp)(const v32 *x, float *e, v32 shift, int logarithm, v32_acc s, int way, int calm) {
-  v32 v[4];
-  for (int k = 0; k < 4; ++k) v[k] = v32_sub(x[k], shift);
-  v32_exp_quad(v, calm ? ACLPY_EXP_NORMAL : ACLPY_EXP_ANY);
+/* As fused_quad_ and fused_part_ (fused_rows.h), on four exponentials; */
+ACLPY_INLINE v32_acc FN(direct_sum)(const v32 *v, float *e, int logarithm, v32_acc s, int way) {
   for (int k = 0; k < 4 && !logarithm; ++k) v32_store(e + k * LANES, v[k]);
   if (way == ACLPY_WAY_PAIRS) return v32_acc_add(s, SUMX(v));
   if (!logarithm) return v32_acc_add(s, v32_add(v32_add(v[0], v[1]), v32_add(v[2], v[3])));
   return v32_acc_add(v32_acc_add(s, v32_add(v[0], v[1])), v32_add(v[2], v[3]));
+}
+/* on four vectors of x. */
+ACLPY_INLINE v32_acc FN(direct_exp)(const v32 *x, float *e, v32 shift, int logarithm, v32_acc s, int way, int calm) {
+  v32 v[4];
+  for (int k = 0; k < 4; ++k) v[k] = v32_sub(x[k], shift);
+  v32_exp_quad(v, calm ? ACLPY_EXP_NORMAL : ACLPY_EXP_ANY);
+  return FN(direct_sum)(v, e, logarithm, s, way);
 }
 
 /* How far ahead the next row is fetched into the first level, or 0. */

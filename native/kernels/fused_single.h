@@ -155,6 +155,9 @@ ACLPY_INLINE int single_plain_(const aclpy_post_step *step) {
   return ACLPY_SINGLE_NOT;
 }
 
+/* Few operations a vector, none of which takes long. */
+ACLPY_INLINE int single_is_cheap_(int kind) { return kind <= ACLPY_SINGLE_LED_MUL && kind != ACLPY_SINGLE_DIV; }
+
 /* Of operands that differ from row to row nothing is known. */
 ACLPY_INLINE int single_has_row_(int kind) { return kind == ACLPY_SINGLE_MUL_EACH || kind == ACLPY_SINGLE_ADD_EACH; }
 

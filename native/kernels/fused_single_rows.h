@@ -57,6 +57,20 @@ ACLPY_INLINE void FN(direct_powers)(FN(direct_three) * t, const v32 *x, int64_t 
   t->sum = v32_acc_add(t->sum, way == ACLPY_WAY_PAIRS ? SUMX(v) : v32_add(v32_add(v[0], v[1]), v32_add(v[2], v[3])));
 }
 
+/* A quad of each of the three rows of 16-bit elements, the others' work between the exponentials (softmax_rows.h). */
+ACLPY_INLINE void FN(single_woven)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s,
+                                   const STORED *next, unsigned char *y, int64_t i, int kind, int64_t target, int way) {
+  v32 v[4], made[4];
+  FN(direct_load)(t->x + i, v, way);
+  for (int k = 0; k < 4; ++k) v[k] = v32_sub(v[k], t->shift);
+  TOP_QUAD(&t->top, next);
+  v32_exp_two(v);
+  FN(single_make)(s, s->d->e, made, i, kind, way);
+  FN(single_store)(f, s, made, y, i, kind, target, way);
+  v32_exp_two(v + 2);
+  t->sum = FN(direct_sum)(v, t->e + i, 0, t->sum, way);
+}
+
 /* Whole quads of both rows; returns where they end. */
 ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t, fused_single s, int kind,
                                       int64_t target, int way) {
@@ -69,6 +83,7 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   const int64_t least = row && f->to > 1 ? ACLPY_NEAR_BYTES_ZEN_5 / 2 : ACLPY_NEAR_BYTES_ZEN_5;
   const int64_t near = FN(direct_near_bytes)(s.d, least);
   aclpy_walk next = aclpy_walk_of(t->next, n * size, quad, each ? t->touched : 0, direct_ahead_(near));
+  const int woven = ACLPY_ISA_RANK == 2 && way != ACLPY_WAY_ANY && made_here && single_is_cheap_(kind);
   const float *e = s.d->e;
   unsigned char *y = s.d->y;
   fixed_row bytes;
@@ -79,6 +94,10 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD, next.now += (uintptr_t)next.step) {
     v32 v[4], made[4];
     if (s.streaming) direct_fetch_(&next, t->x + i, quad, near);
+    if (woven) {
+      FN(single_woven)(f, t, &s, (const STORED *)next.now, y, i, kind, target, way);
+      continue;
+    }
     TOP_QUAD(&t->top, (const STORED *)next.now);
     /* Before anything is stored (direct_quads). */
     if (!late) FN(direct_load)(t->x + i, v, way);
