@@ -30,10 +30,11 @@ ACLPY_INLINE VEC FN(result)(VEC g, VEC y, VEC high, VEC low, int logarithm) {
   return V(mul)(y, SPLITS ? FN(less)(rest, low) : rest);
 }
 
-/* Whether the logarithms of four vectors are looked at together (results_log), where it can be done. With AVX-512 not
- * those of floats where memory may be what binds: they gain nothing there, and are better stored as they are made. */
+/* Whether the logarithms of four vectors are looked at together (results_log), where it can be done; of doubles with
+ * AVX2 only, for NEON's squares have two. With AVX-512 not those of floats where memory may be what binds: they gain
+ * nothing there, and are better stored as they are made. */
 enum {
-  FN(can_look) = ACLPY_ISA_RANK == 3 ? SPLITS : ACLPY_LOOKS,
+  FN(can_look) = ACLPY_ISA_RANK == 3 ? SPLITS : ACLPY_LOOKS && (SPLITS || ACLPY_ISA_RANK == 2),
   FN(looks) = FN(can_look) && (!PLAIN || ACLPY_ISA_RANK < 3)
 };
 /* A result of log-softmax whose exponential is finite. */
@@ -42,8 +43,8 @@ ACLPY_INLINE VEC FN(rest_of)(VEC g, VEC e, VEC high, VEC low) {
   return SPLITS ? V(fnma)(e, low, rest) : rest;
 }
 /* Four vectors of results of log-softmax, which take the place of y. Where they are logarithms of probabilities, none
- * too small (with NEON any of a size of at most 86; doubles 600), exponentials take no bounds, no masks and no scaling,
- * and are finite. */
+ * too small (with NEON any of a size of at most 86; doubles of at most 600), exponentials take no bounds, no masks and
+ * no scaling, and are finite. */
 ACLPY_INLINE void FN(results_log)(const VEC *g, VEC *y, const VEC *high, const VEC *low) {
   if (FN(can_look) && ACLPY_LIKELY(V(quad_close)(y))) {
     V(exps_close)(y, 4);
