@@ -16,6 +16,7 @@
 #include "capi.h"
 #include "foreign.h"
 #include "interpreter.h"
+#include "process.h"
 
 static _Atomic(aclpy_planner) planner_;
 static pthread_mutex_t start_ = PTHREAD_MUTEX_INITIALIZER;
@@ -35,7 +36,7 @@ struct api_ {
   void (*set_program_name)(const wchar_t *name); /* gone one day; PYTHONHOME does as well */
   wchar_t *(*decode)(const char *text, size_t *size);
   void (*before_fork)(void), (*after_fork_parent)(void), (*after_fork_child)(void);
-  int (*has_lock)(void);
+  int (*has_lock)(void); /* may be missing */
 };
 
 static bool load_(void *library, struct api_ *api) {
@@ -63,7 +64,7 @@ static bool load_(void *library, struct api_ *api) {
 #undef FIND
   return api->is_initialized != NULL && api->initialize != NULL && api->save_thread != NULL && api->ensure != NULL &&
          api->release != NULL && api->import != NULL && api->decref != NULL && api->print_error != NULL &&
-         api->clear_error != NULL && api->has_lock != NULL;
+         api->clear_error != NULL;
 }
 
 /* ---- an interpreter of our own --------------------------------------------------------------------------------- */
@@ -77,12 +78,15 @@ static _Thread_local bool busy_; /* this thread starts it or imports, and may fo
 static _Thread_local bool held_, entered_;
 static _Thread_local int forking_;
 
+/* Whether this thread runs in the Python that was started here. */
+static bool has_own_lock_(void) { return atomic_load(&own_ready_) && own_.has_lock != NULL && own_.has_lock() != 0; }
+
 /* Nobody may be starting Python or importing the planner: in the child what that thread has locked would stay locked.
  * A thread with Python's lock is not made to wait, for an import needs that. */
 static void before_fork_(void) {
   held_ = entered_ = false;
   if (busy_) return;
-  if (atomic_load(&own_ready_) && own_.has_lock() != 0) {
+  if (has_own_lock_()) {
     held_ = pthread_mutex_trylock(&start_) == 0;
   } else {
     held_ = pthread_mutex_lock(&start_) == 0;
@@ -169,7 +173,8 @@ static bool import_(const struct api_ *api) {
   return module != NULL;
 }
 
-/* The planner of a Python that others run. Without the lock: this thread may hold Python's for long meanwhile. */
+/* The planner of a Python that others run, too. Without the lock: this thread may hold Python's, which whoever has that
+ * lock may need. */
 static const char *join_(void) {
   struct api_ api;
   if (!load_(RTLD_DEFAULT, &api)) return "Python was started, but its functions are not visible";
@@ -199,7 +204,7 @@ aclpy_planner capi_planner(const char *function) {
   if (planner != NULL) return planner;
   struct api_ api;
   const bool others = !atomic_load(&own_begun_) && load_(RTLD_DEFAULT, &api) && api.is_initialized();
-  const char *problem = others ? join_() : begin_();
+  const char *problem = others || has_own_lock_() ? join_() : begin_();
   planner = atomic_load_explicit(&planner_, memory_order_acquire);
   if (planner == NULL) (void)refuse_(function, problem);
   return planner;
@@ -211,6 +216,7 @@ static int32_t start_backend_(const char *function) {
 }
 
 __attribute__((constructor)) static void offer_(void) {
+  eng_fork_guard(); /* before ours, which may wait for a thread that needs what that one locks: the last runs first */
   if (pthread_atfork(before_fork_, after_fork_parent_, after_fork_child_) != 0) abort(); /* as engine/process.c */
   eng_foreign_starter_install(start_backend_);
 }

@@ -149,9 +149,11 @@ int32_t aclpy_host_unregister(uintptr_t address) {
   if (address == 0) return eng_fail_null(function, "ptr");
   struct eng_memory *pinned = pinned_(address);
   if (pinned != NULL) {
-    const bool was = eng_memory_settle(pinned) && atomic_exchange(&pinned->registration, 0) != 0;
+    const bool registered = atomic_load(&pinned->registration) != 0, idle = registered && eng_memory_settle(pinned);
+    const bool ended = idle && atomic_exchange(&pinned->registration, 0) != 0; /* another thread may be first */
     eng_release(&pinned->head);
-    return was ? ACLPY_ACL_SUCCESS : refuse_unknown_(address, function);
+    if (registered && !idle) return refuse_busy_(function);
+    return ended ? ACLPY_ACL_SUCCESS : refuse_unknown_(address, function);
   }
   struct eng_memory *memory = eng_memory_find(address);
   bool known = memory != NULL && memory->base == address && memory->kind == ACLPY_MEMORY_REGISTERED;

@@ -91,11 +91,16 @@ static void in_child_(void) {
   eng_environment_after_fork();
 }
 
-/* Before the C interface's own handlers (capi/python.c): those that are registered last run first, and it may wait for
- * a thread that needs what is locked here. */
-__attribute__((constructor(200))) static void start_(void) {
+static void guard_(void) {
   if (pthread_atfork(before_fork_, in_parent_, in_child_) != 0) abort(); /* at load time: a fork would not be safe */
 }
+
+void eng_fork_guard(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  (void)pthread_once(&once, guard_);
+}
+
+__attribute__((constructor)) static void start_(void) { eng_fork_guard(); }
 
 void aclpy_shutdown(void) {
   if (atomic_exchange(&eng_stopping_flag, true)) return;

@@ -6,6 +6,9 @@
 
 #include <stdbool.h>
 
+/* What is done at a fork is registered from here on, once; at load time at the latest. */
+void eng_fork_guard(void);
+
 void eng_init_before_fork(void);
 void eng_init_after_fork(bool child);
 
