@@ -20,6 +20,7 @@ VIEWS = ("tests/property/test_views.py",)
 EVENTS = ("tests/stream_order/test_events.py",)
 STREAMS = ("tests/stream_order/test_streams.py",)
 KNOWN = ("tests/unit/test_known_plans.py",)
+START = ("tests/unit/test_capi_start.py",)
 
 MUTANTS = (
     # ---- the planner ----
@@ -37,6 +38,13 @@ MUTANTS = (
         " || known->era != capi_plans_era()",
         "",
         KNOWN,
+    ),
+    Mutant(
+        "a forked child of a C host loses the last thread state of its Python",
+        "native/capi/python.c",
+        "if (forking_ == WAS_UNLOCKED) {",
+        "if (0) {",
+        START,
     ),
     Mutant(
         "C takes a remembered plan of another call",
@@ -266,6 +274,13 @@ MUTANTS = (
         "native/kernels/backward_rows.h",
         "s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LDX(g, k));",
         "s->terms[k & 1] = V(acc_add)(s->terms[k & 1], LDX(y, k));",
+        OPERATORS,
+    ),
+    Mutant(
+        "results that wait for the next exponentials are not written at the end",
+        "native/kernels/backward_rows.h",
+        "  FN(waiting_end)(&w, high, low, streaming);\n",
+        "",
         OPERATORS,
     ),
     Mutant(
