@@ -97,7 +97,8 @@ int main(int argc, char **argv) {
   for (int i = 0; i <= inputs; i++) {
     args.addr[i] = memory_(elements * (int64_t)item_bytes_(argv[2]));
     if (!args.addr[i]) return 3;
-    /* The second input of a gradient: probabilities, or their logarithms, which kernels work on in a way of their own. */
+    /* The second input of a gradient: probabilities, or their logarithms, which kernels work on in a way of their own.
+     */
     const int logs = i == 1 && !strncmp(argv[1], "log", 3);
     if (i < inputs) fill_(args.addr[i], argv[2], elements, logs ? -10.0f : 0.0f, logs ? -5.0f : 1.0f);
   }

@@ -77,7 +77,8 @@ static int step_is_other_(const step *one) {
   static const unsigned char masks[] = {0x90, 0x91, 0x92, 0x93, 0x98, 0x99, 0x50, 0xd7, 0};
   static const unsigned char bits[] = {0xf2, 0xf3, 0xf5, 0xf6, 0xf7, 0};
   static const unsigned char gathers[] = {0x90, 0x91, 0x92, 0x93, 0xa0, 0xa1, 0xa2, 0xa3, 0};
-  if (one->map == 1 && !one->evex) return step_among_(one->opcode, masks) || (one->opcode >= 0x41 && one->opcode <= 0x4b);
+  if (one->map == 1 && !one->evex)
+    return step_among_(one->opcode, masks) || (one->opcode >= 0x41 && one->opcode <= 0x4b);
   if (one->map == 2 && step_among_(one->opcode, gathers)) return 1;
   if (one->map == 2 && !one->evex) return step_among_(one->opcode, bits);
   if (one->map == 2 && one->prefix == 2) return (one->opcode & 0xee) == 0x28; /* vpmovm2d, vpmovd2m... */
@@ -94,15 +95,25 @@ static step_kind step_decode(const unsigned char *byte, step *one) {
   *one = (step){0};
   unsigned vvvv;
   if (byte[0] == 0x62) {
-    *one = (step){.evex = 1, .map = byte[1] & 7u, .opcode = byte[4], .wide = byte[2] >> 7, .prefix = byte[2] & 3u,
-                  .length = byte[3] >> 5 & 3u, .broadcast = byte[3] >> 4 & 1u, .memory = byte[5] < 0xc0};
+    *one = (step){.evex = 1,
+                  .map = byte[1] & 7u,
+                  .opcode = byte[4],
+                  .wide = byte[2] >> 7,
+                  .prefix = byte[2] & 3u,
+                  .length = byte[3] >> 5 & 3u,
+                  .broadcast = byte[3] >> 4 & 1u,
+                  .memory = byte[5] < 0xc0};
     vvvv = (byte[2] >> 3 & 15u) | (byte[3] >> 3 & 1u) << 4;
     one->extension = step_is_group(one) ? byte[5] >> 3 & 7u : 0;
     one->third = vvvv != 31;
   } else if (byte[0] == 0xc5 || byte[0] == 0xc4) {
     const unsigned more = byte[0] == 0xc4;
-    *one = (step){.map = more ? byte[1] & 31u : 1, .opcode = byte[2 + more], .wide = more && byte[2] >> 7,
-                  .prefix = byte[1 + more] & 3u, .length = byte[1 + more] >> 2 & 1u, .memory = byte[3 + more] < 0xc0};
+    *one = (step){.map = more ? byte[1] & 31u : 1,
+                  .opcode = byte[2 + more],
+                  .wide = more && byte[2] >> 7,
+                  .prefix = byte[1 + more] & 3u,
+                  .length = byte[1 + more] >> 2 & 1u,
+                  .memory = byte[3 + more] < 0xc0};
     vvvv = byte[1 + more] >> 3 & 15u;
     one->extension = step_is_group(one) ? byte[3 + more] >> 3 & 7u : 0;
     one->third = vvvv != 15;
