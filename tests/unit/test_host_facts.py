@@ -198,6 +198,8 @@ def test_sizes_of_elements():
 def test_libraries_that_frameworks_open(tmp_path):
     tree = make_toolkit(tmp_path / "toolkit")
     suffix = library_path().suffix
-    for name in ("nnopbase", "aclnn_ops_infer", "aclnn_math", "opapi", "acl_op_compiler"):
+    for name in (
+        "nnopbase", "aclnn_ops_infer", "aclnn_math", "opapi", "acl_op_compiler", "msprofiler",
+    ):  # fmt: skip
         found = tree / "aarch64-linux" / "lib64" / f"lib{name}{suffix}"
         assert hasattr(c.CDLL(str(found)), "aclnnSoftmaxGetWorkspaceSize"), name
