@@ -372,6 +372,22 @@ MUTANTS = (
         "avx2",
     ),
     Mutant(
+        "sixteen rows at once: sums of products that do not hold are taken",
+        "native/kernels/backward_many.h",
+        "if (V(products_hold)(&s.products)) continue;",
+        "if (r >= 0) continue;",
+        NUMBERS,
+        "avx512",
+    ),
+    Mutant(
+        "what is left of a row of bfloat16 loses its last element",
+        "native/simd/bf16_pairs.h",
+        "  const __mmask32 mask = aclpy_mask32_(n);\n  __m512i both;",
+        "  const __mmask32 mask = aclpy_mask32_(n - (n < 32));\n  __m512i both;",
+        OPERATORS,
+        "avx512",
+    ),
+    Mutant(
         "sums of pairs of columns stay in pairs",
         "native/kernels/backward_tiles.h",
         "  if (!logarithm) V(dot_order)(product, ORDER);\n",

@@ -6,6 +6,7 @@
 #define ACLPY_CAPI_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "aclnn/acl_meta.h"
@@ -25,6 +26,7 @@ struct capi_operator {
   const char *kinds;        /* a letter a parameter: T tensor, i integer, b bool, d double, f float, p other */
   const char *const *names; /* of the parameters; NULL where no spec exists, so that nothing can be planned */
   _Atomic uint32_t id;
+  _Atomic bool told; /* that it is not implemented: once in the log */
 };
 
 /* Phase 1 of any operator. `values` are in C order. */

@@ -14,6 +14,7 @@
 #include "executor.h"
 #include "handle_table.h"
 #include "known_plans.h"
+#include "log.h"
 #include "tensor.h"
 #include "thread.h"
 
@@ -54,9 +55,14 @@ static int32_t refuse_null_(const struct capi_operator *op, const char *argument
                     "pass both workspaceSize and executor", "NULL");
 }
 
-static int32_t refuse_unknown_(const struct capi_operator *op) {
+/* A program that ignores the status goes on with tensors that nobody has written, so the log has it, too. */
+static int32_t refuse_unknown_(struct capi_operator *op) {
   struct phase_one_ text;
-  return aclpy_fail(ACLPY_ACLNN_ERR_INNER_FIND_KERNEL_ERROR, phase_one_(op, &text), "", "an operator that exists here",
+  const char *function = phase_one_(op, &text);
+  if (!atomic_exchange_explicit(&op->told, true, memory_order_relaxed)) {
+    eng_log_error(function, "declared but not implemented, nothing is computed: 561003 (said once for each operator)");
+  }
+  return aclpy_fail(ACLPY_ACLNN_ERR_INNER_FIND_KERNEL_ERROR, function, "", "an operator that exists here",
                     "`aclnn-py ops` lists them", "%s, which is declared but not implemented", op->name);
 }
 
@@ -87,7 +93,7 @@ static int64_t same_(const struct request_ *request) {
   return (int64_t)bits;
 }
 
-static int32_t pack_(const struct capi_operator *op, const union capi_value *values, struct request_ *request) {
+static int32_t pack_(struct capi_operator *op, const union capi_value *values, struct request_ *request) {
   size_t n = strlen(op->kinds);
   if (n > MOST_PARAMETERS) return refuse_unknown_(op);
   request->n_tensors = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The program's own lines in the log, and how much of them is shown.
+ * Lines of the log, the program's and the library's own, and how much of them is shown.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #include "aclpy_status.h"
 #include "engine.h"
 #include "failure.h"
+#include "log.h"
 #include "text.h"
 
 enum { DEBUG = 0, ERROR = 3, LOG_BYTES = 1024 };
@@ -32,4 +33,8 @@ int32_t aclpy_app_log(int32_t level, const char *function, const char *file, uin
   fprintf(stderr, "[%s] %s:%" PRIu32 " %s: %s\n", names[level], file == NULL ? "" : file, line,
           function == NULL ? "" : function, cut);
   return ACLPY_ACL_SUCCESS;
+}
+
+void eng_log_error(const char *function, const char *text) {
+  if (ERROR >= threshold_()) fprintf(stderr, "[ERROR] %s: %s\n", function, text);
 }

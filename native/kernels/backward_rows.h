@@ -151,6 +151,39 @@ ACLPY_INLINE void FN(row_out_each)(const STORED *g, const STORED *y, STORED *out
 #undef PART_
 }
 
+#if ACLPY_ISA_RANK == 3 && SPLITS
+/* What is left of a row of log-softmax, n elements in `count` vectors, at most four, that are looked at together. */
+ACLPY_INLINE void FN(out_some)(const STORED *g, const STORED *y, STORED *out, int64_t n, int count, VEC high, VEC low) {
+  const int last = count - 1;
+  const int64_t at = last * LANES, m = n - at;
+  VEC v[4], w[4];
+  for (int k = 0; k < last; ++k) v[k] = LD(y + k * LANES);
+  for (int k = 0; k < last; ++k) w[k] = LD(g + k * LANES);
+  v[last] = LDN(y + at, m, -1);
+  w[last] = LDN(g + at, m, 0);
+  for (int k = count; k < 4; ++k) v[k] = v[last];
+  if (ACLPY_LIKELY(V(quad_close)(v))) {
+    V(exps_close)(v, count);
+    for (int k = 0; k < count; ++k) v[k] = FN(rest_of)(w[k], v[k], high, low);
+  } else {
+    for (int k = 0; k < count; ++k) v[k] = FN(result)(w[k], v[k], high, low, 1);
+  }
+  for (int k = 0; k < last; ++k) ST(out + k * LANES, v[k]);
+  STN(out + at, v[last], m);
+}
+static __attribute__((noinline, unused)) void FN(out_rest)(const STORED *g, const STORED *y, STORED *out, int64_t n,
+                                                           VEC high, VEC low) {
+  if (n > 3 * LANES) {
+    FN(out_some)(g, y, out, n, 4, high, low);
+  } else if (n > 2 * LANES) {
+    FN(out_some)(g, y, out, n, 3, high, low);
+  } else if (n > LANES) {
+    FN(out_some)(g, y, out, n, 2, high, low);
+  } else {
+    FN(out_some)(g, y, out, n, 1, high, low);
+  }
+}
+#endif
 /* What is left of a row from `at` on: by fours in the caches, */
 ACLPY_INLINE void FN(row_end)(const STORED *g, const STORED *y, STORED *out, int64_t at, int64_t n, FN(total) sum,
                               int logarithm, int streaming) {
@@ -158,6 +191,12 @@ ACLPY_INLINE void FN(row_end)(const STORED *g, const STORED *y, STORED *out, int
   FN(waiting) w = {.out = NULL};
   while (!streaming && at + 4 * LANES <= n) at = FN(out_next)(g, y, out, at, n, high, low, logarithm, 0, &w);
   FN(waiting_end)(&w, high, low, 0);
+#if ACLPY_ISA_RANK == 3 && SPLITS
+  if (logarithm && !streaming && n != LANES && n != 2 * LANES) { /* those are quicker vector by vector */
+    if (at < n) FN(out_rest)(g + at, y + at, out + at, n - at, high, low);
+    return;
+  }
+#endif
   FN(row_out_each)(g + at, y + at, out + at, n - at, high, low, logarithm, streaming);
 }
 /* and past them, too, where several are rounded together and whole lines. Long rows from the first whole line on: where
@@ -385,6 +424,7 @@ ACLPY_INLINE void FN(rows_run_as)(const aclpy_geometry *geometry, const FN(opera
 #include "turned.h"
 #include "backward_turned.h"
 #include "backward_few.h"
+#include "backward_many.h"
 #include "backward_short.h"
 
 /* Whether rows go past the caches: on family 19h not those so short that the lines they share are felt; 16-bit ones of
@@ -426,7 +466,7 @@ static void FN(rows_run)(const aclpy_geometry *geometry, const aclpy_kernel_args
   }
 #endif
 #endif
-  if (FN(grouped) ? geometry->n <= ACLPY_ROW_GROUPED * LANES : !p.streaming && geometry->n == 2 * LANES) {
+  if (FN(rows_grouped)(geometry, &p, logarithm, past)) {
     if (logarithm) FN(rows_short)(geometry, &p, begin, end, 1, past);
     if (!logarithm) FN(rows_short)(geometry, &p, begin, end, 0, past);
     if (past || p.streaming) aclpy_stream_fence();

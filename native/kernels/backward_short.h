@@ -5,7 +5,7 @@
 
 /* Elsewhere it is no gain: vectors have few lanes. */
 #if ACLPY_PACKS
-enum { FN(grouped) = 1, FN(batch) = ACLPY_ROWS_BATCH };
+enum { FN(batch) = ACLPY_ROWS_BATCH };
 
 /* What is left to add of the sum of a row: exact products, or elements, in lanes of double. */
 ACLPY_INLINE v64 FN(short_term)(v64 sum, v64 g, v64 y, int logarithm) {
@@ -27,13 +27,9 @@ ACLPY_INLINE v64 FN(short_lanes)(const STORED *g, const STORED *y, int64_t n, in
   return v64_add(a, b);
 }
 
-/* `count` of `most` rows (v64_LANES or twice that), of at most four vectors each, to rows `to` apart from `first` on. n
- * and count: where the caller knows them, loops unroll. */
-ACLPY_INLINE void FN(short_batch)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t row, STORED *first,
-                                  int64_t to, int64_t n, int64_t count, int64_t most, int logarithm, int streaming) {
-  const int64_t *pitch = geometry->pitch;
-  const STORED *g = p->g + row * pitch[0], *y = p->y + row * pitch[1];
-  _Alignas(64) REAL high[FN(batch)], low[FN(batch)];
+/* The sums of `count` of `most` rows (v64_LANES or twice that). */
+ACLPY_INLINE void FN(short_sums)(const STORED *g, const STORED *y, const int64_t *pitch, int64_t n, int64_t count,
+                                 int64_t most, REAL *high, REAL *low, int logarithm) {
   v64 sum[FN(batch)], total[FN(batch) / v64_LANES];
   for (int64_t r = 0; r < FN(batch); ++r) sum[r] = v64_set1(0);
   for (int64_t r = 0; r < FN(batch) / v64_LANES; ++r) total[r] = v64_set1(0);
@@ -44,6 +40,21 @@ ACLPY_INLINE void FN(short_batch)(const aclpy_geometry *geometry, const FN(opera
     V(store)(high + r, all);
     if (SPLITS) V(store)(low + r, V(rests)(total + r / v64_LANES, all));
   }
+}
+
+/* `count` of `most` rows to rows `to` apart from `first` on. n and count: where the caller knows them, loops unroll. */
+ACLPY_INLINE void FN(short_batch)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t row, STORED *first,
+                                  int64_t to, int64_t n, int64_t count, int64_t most, int logarithm, int streaming) {
+  const int64_t *pitch = geometry->pitch;
+  const STORED *g = p->g + row * pitch[0], *y = p->y + row * pitch[1];
+  _Alignas(64) REAL high[FN(batch)], low[FN(batch)];
+#if SPLITS
+  const int dots = !logarithm && n > FN(many_least);
+  if (dots) FN(many_dots_only)(g, y, pitch, n, count, high, low);
+#else
+  const int dots = 0;
+#endif
+  if (!dots) FN(short_sums)(g, y, pitch, n, count, most, high, low, logarithm);
   for (int64_t r = 0; r < count; ++r) {
     const FN(total) t = {high[r], SPLITS ? low[r] : 0};
     STORED *out = first + r * to;
@@ -83,8 +94,8 @@ ACLPY_INLINE void FN(packed_batch)(const aclpy_lanes *rows, const STORED *g, con
   }
 }
 /* Past the caches go whole lines only: the rows before the first that begins with one are a batch of their own. */
-static void FN(rows_packed)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
-                            int logarithm, int streaming) {
+static __attribute__((noinline)) void FN(rows_packed)(const aclpy_geometry *geometry, const FN(operands) * p,
+                                                      int64_t begin, int64_t end, int logarithm, int streaming) {
   const int64_t n = geometry->n, bytes = LANES * n * (int64_t)sizeof(STORED), near = aclpy_near_bytes(geometry->core);
   const int64_t first = streaming ? aclpy_rows_to_line(p->out + begin * n, n * (int64_t)sizeof(STORED), LANES) : LANES;
   const int streams = streaming && first < LANES;
@@ -109,8 +120,8 @@ static void FN(rows_packed)(const aclpy_geometry *geometry, const FN(operands) *
 }
 
 /* Rows that wait for each other (aclpy_rows_gather). */
-static void FN(rows_gathered)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
-                              int logarithm) {
+static __attribute__((noinline)) void FN(rows_gathered)(const aclpy_geometry *geometry, const FN(operands) * p,
+                                                        int64_t begin, int64_t end, int logarithm) {
   _Alignas(64) STORED held[4 * LANES * FN(batch)];
   const int64_t n = geometry->n, bytes = n * (int64_t)sizeof(STORED), near = aclpy_near_bytes(geometry->core);
   int64_t count = aclpy_rows_to_line(p->out + begin * n, bytes, FN(batch));
@@ -127,7 +138,13 @@ static void FN(rows_gathered)(const aclpy_geometry *geometry, const FN(operands)
   }
 }
 
-/* Rows of at most four vectors. `past`: they may go past the caches, by whole lines even where p->streaming says no. */
+/* Rows whose length no loop knows. */
+static __attribute__((noinline)) void FN(rows_brief_any)(const aclpy_geometry *geometry, const FN(operands) * p,
+                                                         int64_t begin, int64_t end, int logarithm, int streaming) {
+  FN(rows_brief)(geometry, p, begin, end, geometry->n, logarithm, streaming);
+}
+/* Rows that are grouped (backward_many.h). `past`: they may go past the caches, by whole lines even where p->streaming
+ * says no. */
 static void FN(rows_short)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
                            int logarithm, int past) {
   const int64_t n = geometry->n, *pitch = geometry->pitch;
@@ -137,6 +154,12 @@ static void FN(rows_short)(const aclpy_geometry *geometry, const FN(operands) * 
       aclpy_rows_gather(p->out + begin * pitch[2], pitch[2] * size, n * size, LANES * size, geometry->core);
   const int dense = pitch[0] == n && pitch[1] == n && pitch[2] == n;
   const int streams = p->streaming && (PLAIN || aclpy_rows_lined(p->out, pitch[2] * size));
+#if SPLITS
+  if (FN(rows_are_many)(geometry, p, logarithm, past)) {
+    FN(rows_many)(geometry, p, begin, end, logarithm);
+    return;
+  }
+#endif
   if (n < LANES && dense && end - begin >= 2 * LANES) {
     FN(rows_packed)(geometry, p, begin, end, logarithm, PLAIN && past);
   } else if (gather) {
@@ -148,11 +171,10 @@ static void FN(rows_short)(const aclpy_geometry *geometry, const FN(operands) * 
   } else if (n == 2 * LANES && !streams) {
     FN(rows_brief)(geometry, p, begin, end, 2 * LANES, logarithm, 0);
   } else {
-    FN(rows_brief)(geometry, p, begin, end, n, logarithm, streams);
+    FN(rows_brief_any)(geometry, p, begin, end, logarithm, streams);
   }
 }
 #else
-enum { FN(grouped) = 0 };
 /* Rows of two whole vectors: they stay in registers. The bits of rows_run_as. */
 ACLPY_INLINE void FN(rows_pair)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
                                 int logarithm) {

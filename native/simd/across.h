@@ -50,6 +50,32 @@ ACLPY_INLINE v64 v32_hmaxs(const v32 *v) {
   return v32_pairs_(v32_max(pairs, v32_swap_pairs_(pairs)));
 }
 
+/* Lane r: the sum of v[r], of v32_LANES vectors: the bits of v32_hsum(v[r]), or of 32-bit integers. Halves and quarters
+ * as above, then what is left of four vectors in each quarter. */
+#define ACLPY_SIXTEEN_(name, add)                                                                       \
+  ACLPY_INLINE v32 name##_halves_(v32 a, v32 b) {                                                       \
+    return add(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));                     \
+  }                                                                                                     \
+  ACLPY_INLINE v32 name##_quarters_(v32 a, v32 b, v32 c, v32 d) {                                       \
+    const v32 ab = name##_halves_(a, b), cd = name##_halves_(c, d);                                     \
+    return add(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));                 \
+  }                                                                                                     \
+  ACLPY_INLINE v32 name##_pairs_(const v32 *v) {                                                        \
+    const __m512d a = _mm512_castps_pd(name##_quarters_(v[0], v[4], v[8], v[12]));                      \
+    const __m512d b = _mm512_castps_pd(name##_quarters_(v[1], v[5], v[9], v[13]));                      \
+    return add(_mm512_castpd_ps(_mm512_unpacklo_pd(a, b)), _mm512_castpd_ps(_mm512_unpackhi_pd(a, b))); \
+  }                                                                                                     \
+  ACLPY_INLINE v32 name(const v32 *v) {                                                                 \
+    const v32 low = name##_pairs_(v), high = name##_pairs_(v + 2);                                      \
+    return add(_mm512_shuffle_ps(low, high, 0x88), _mm512_shuffle_ps(low, high, 0xdd));                 \
+  }
+ACLPY_INLINE v32 v32_whole_add(v32 a, v32 b) {
+  return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)));
+}
+ACLPY_SIXTEEN_(v32_across, v32_add)
+ACLPY_SIXTEEN_(v32_whole_across, v32_whole_add)
+#undef ACLPY_SIXTEEN_
+
 #else
 
 #define ACLPY_ACROSS_(vec, name)                                              \

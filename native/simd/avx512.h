@@ -16,6 +16,7 @@ enum { v32_LANES = 16, v64_LANES = 8 };
 #include "x86.h"
 
 ACLPY_INLINE __mmask16 aclpy_mask16_(int64_t n) { return (__mmask16)((1u << n) - 1u); }
+ACLPY_INLINE __mmask32 aclpy_mask32_(int64_t n) { return (__mmask32)((UINT64_C(1) << n) - 1u); }
 ACLPY_INLINE __mmask8 aclpy_mask8_(int64_t n) { return (__mmask8)((1u << n) - 1u); }
 
 ACLPY_INLINE float v32_hsum(v32 v) { return _mm512_reduce_add_ps(v); }

@@ -106,4 +106,34 @@ ACLPY_INLINE void stx_bf16(uint16_t *p, const v32 *v, int k, int streaming) {
   if (k == 3) stq_bf16(p, v, streaming, 0);
 }
 
+/* Two vectors in that order, of n elements, at most all of them, then zeros, negative ones. */
+ACLPY_INLINE void ldp_bf16(const uint16_t *p, int64_t n, v32 *v) {
+  const __m512i raw = _mm512_mask_loadu_epi16(_mm512_set1_epi16(-0x8000), aclpy_mask32_(n), p);
+  v[0] = _mm512_castsi512_ps(_mm512_slli_epi32(raw, 16));
+  v[1] = _mm512_castsi512_ps(_mm512_and_si512(raw, _mm512_set1_epi32((int)0xffff0000u)));
+}
+/* Stores the first n elements of them. */
+ACLPY_INLINE void stp_bf16(uint16_t *p, const v32 *v, int64_t n) {
+  enum { DENORMAL = 0x20 };
+  const __mmask32 mask = aclpy_mask32_(n);
+  __m512i both;
+  int whole;
+  if (aclpy_core_bf16) {
+    both = aclpy_bf16_interleave_(aclpy_bf16_pair_(v[0], v[1]));
+    const __mmask32 zero = _mm512_mask_testn_epi16_mask(mask, both, _mm512_set1_epi16(0x7fff));
+    whole = ACLPY_LIKELY(zero == 0) ||
+            (_mm512_fpclass_ps_mask(v[0], DENORMAL) | _mm512_fpclass_ps_mask(v[1], DENORMAL)) == 0;
+  } else {
+    both = aclpy_bf16_join_(v[0], v[1]);
+    whole = _mm512_cmp_ps_mask(v[0], v[1], _CMP_UNORD_Q) == 0;
+  }
+  if (ACLPY_LIKELY(whole)) {
+    _mm512_mask_storeu_epi16(p, mask, both);
+  } else {
+    const v32 first = aclpy_first_of_pair_(v[0], v[1]), last = aclpy_last_of_pair_(v[0], v[1]);
+    stn_bf16(p, first, n < v32_LANES ? n : v32_LANES);
+    if (n > v32_LANES) stn_bf16(p + v32_LANES, last, n - v32_LANES);
+  }
+}
+
 #endif

@@ -57,6 +57,16 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #endif
 #define ACLPY_PAIRED_f64 0
 
+/* 1 where two vectors are one register in memory, of which a part is loaded and stored as easily (ldp, stp). */
+#define ACLPY_ENDS_PAIRED_f32 0
+#define ACLPY_ENDS_PAIRED_f16 0
+#if ACLPY_ISA_RANK == 3
+#define ACLPY_ENDS_PAIRED_bf16 1
+#else
+#define ACLPY_ENDS_PAIRED_bf16 0
+#endif
+#define ACLPY_ENDS_PAIRED_f64 0
+
 /* 1 where a double sum does not fit one REAL. */
 #define ACLPY_SPLITS_f32 1
 #define ACLPY_SPLITS_f16 1
@@ -81,6 +91,7 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define LDQ ACLPY_PASTE2(ldq_, ACLPY_T)
 #define LDX ACLPY_PASTE2(ldx_, ACLPY_T)
 #define STX ACLPY_PASTE2(stx_, ACLPY_T)
+#define LDP ACLPY_PASTE2(ldp_, ACLPY_T)
 #define STP ACLPY_PASTE2(stp_, ACLPY_T)
 #define STQ ACLPY_PASTE2(stq_, ACLPY_T)
 #define STT ACLPY_PASTE2(stt_, ACLPY_T)
@@ -108,5 +119,6 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define KEEPS ACLPY_PASTE2(ACLPY_KEEPS_, ACLPY_T)
 #define FADES ACLPY_PASTE2(ACLPY_FADES_, ACLPY_T)
 #define PAIRED ACLPY_PASTE2(ACLPY_PAIRED_, ACLPY_T)
+#define ENDS_PAIRED ACLPY_PASTE2(ACLPY_ENDS_PAIRED_, ACLPY_T)
 #define SPLITS ACLPY_PASTE2(ACLPY_SPLITS_, ACLPY_T)
 #define FN(name) ACLPY_PASTE3(name, _, ACLPY_T)

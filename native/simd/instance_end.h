@@ -17,6 +17,7 @@
 #undef LDQ
 #undef LDX
 #undef STX
+#undef LDP
 #undef STP
 #undef STQ
 #undef STT
@@ -44,6 +45,7 @@
 #undef KEEPS
 #undef FADES
 #undef PAIRED
+#undef ENDS_PAIRED
 #undef SPLITS
 #undef FN
 #undef ACLPY_T

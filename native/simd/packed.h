@@ -7,6 +7,7 @@
 #define ACLPY_SIMD_PACKED_H
 
 #include "across.h"
+#include "products.h"
 
 #if ACLPY_ISA_RANK == 3
 #define ACLPY_PACKS 1
@@ -60,6 +61,19 @@ ACLPY_INLINE v32 v32_rests(const v64 *v, v32 high) {
   return _mm512_maskz_mov_ps(finite, v32_of_doubles(rests));
 }
 ACLPY_INLINE v64 v64_rests(const v64 *v, v64 high) { return (void)v, (void)high, v64_set1(0); }
+
+/* Sums of products that hold (products.h): by lanes, whole units of all chains, an ANCHOR too many for each; */
+ACLPY_INLINE v32 v32_products_units(const v32_products *p) {
+  return v32_whole_add(v32_whole_add(p->sum[0], p->sum[1]), v32_whole_add(p->sum[2], p->sum[3]));
+}
+/* and of v32_LANES rows, those of each added up as integers, which are exact, and its rests. */
+ACLPY_INLINE void v32_units_total(v32 units, v32 rests, v64 *total) {
+  const __m512i anchors = _mm512_set1_epi32((int)(ACLPY_CHAINS * v32_LANES * ACLPY_ANCHOR_BITS));
+  const __m512i whole = _mm512_sub_epi32(_mm512_castps_si512(units), anchors);
+  const v64 unit = v64_set1(ACLPY_ANCHOR_UNIT);
+  total[0] = v64_fma(_mm512_cvtepi32_pd(_mm512_castsi512_si256(whole)), unit, v32_widen_low(rests));
+  total[1] = v64_fma(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(whole, 1)), unit, v32_widen_high(rests));
+}
 
 /* The v64_LANES elements from p on as doubles, or the first n of them, then zeros. */
 ACLPY_INLINE v64 ldw_f32(const float *p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }

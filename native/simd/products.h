@@ -57,6 +57,12 @@ ACLPY_INLINE void v32_products_quad(v32_products *p, const v32 *v, const v32 *w,
   p->seen = v32_bits_or(p->seen, v32_bits_unlike(p->sum[0], p->sum[1], anchor),
                         v32_bits_unlike(p->sum[2], p->sum[3], anchor));
 }
+/* To two chains. */
+ACLPY_INLINE void v32_products_two(v32_products *p, const v32 *v, const v32 *w, int converts) {
+  for (int k = 0; k < 2; ++k) v32_products_step_(p, k, v[k], w[k], converts);
+  const v32 unlike = v32_bits_unlike(p->sum[0], p->sum[1], v32_set1(ACLPY_ANCHOR));
+  p->seen = v32_bits_or(p->seen, unlike, unlike);
+}
 /* `order` brings four vectors' lanes into another order. */
 ACLPY_INLINE void v32_products_order(v32_products *p, void (*order)(v32 *)) {
   order(p->sum);

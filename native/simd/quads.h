@@ -124,6 +124,14 @@ ACLPY_INLINE void stt_bf16(uint16_t *p, uint16_t *q, const v32 *v, int streaming
     aclpy_bf16_put_two_(q, v + 2, streaming);
   }
 }
+#define ACLPY_TWO_OF_(t, stored)                                  \
+  ACLPY_INLINE void stp_##t(stored *p, const v32 *v, int64_t n) { \
+    (void)n;                                                      \
+    for (int k = 0; k < 2; ++k) st_##t(p + k * v32_LANES, v[k]);  \
+  }
+ACLPY_TWO_OF_(f32, float)
+ACLPY_TWO_OF_(f16, uint16_t)
+#undef ACLPY_TWO_OF_
 #include "bf16_pairs.h"
 #elif ACLPY_ISA_RANK == 2
 #include "bf16_avx2.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Softmax-family kernels, every dtype and supported ISA: accuracy against long double, float16 and bfloat16 as the
- * float kernel rounded once, same bits for any split, in place, guard bytes, special values, empty shapes. Kernels of
- * other layouts are in kernels_places.c.
+ * float kernel rounded once, same bits for any split and for a row alone, in place, guard bytes, special values, empty
+ * shapes. Kernels of other layouts are in kernels_places.c.
  */
 #include <math.h>
 
@@ -18,7 +18,7 @@ static const shape3 shapes_[] = {
     {1, 20, 600},  {1, 70, 1100}, {1, 128, 512}, {1, 4099, 24},  {1, 8193, 33}, {1, 70001, 2},  {3, 30011, 3},
     {1, 96, 256},  {2, 3, 1000},  {2, 700, 100}, {1, 1300, 530}, {9, 40001, 1}, {3, 100, 1536}, {70, 1, 1},
     {67, 3, 1},    {67, 7, 1},    {75, 10, 1},   {67, 15, 1},    {41, 16, 1},   {37, 24, 1},    {35, 48, 1},
-    {21, 200, 1},
+    {21, 200, 1},  {33, 64, 1},   {37, 100, 1},  {18, 256, 1},   {17, 320, 1},
 };
 
 /* Every mode of rows_geometry.h, with and without tails, groups, copied tiles and several chunks. */
@@ -252,6 +252,32 @@ static void check_special_gradients_(const aclpy_kernel *k, int64_t n) {
   for (int i = 0; i < 2; ++i) buffer_free(&out[i]);
 }
 
+/* Rows that are done several at once have the bits that each has alone, beside others whose products are large, too. */
+static void check_rows_alone_(const aclpy_kernel *k, int64_t n) {
+  enum { ROWS = 41 };
+  const size_t bytes = dtype_bytes(k->dtype), row_bytes = (size_t)n * bytes;
+  const shape3 shape = {ROWS, n, 1};
+  const int64_t params[3] = {ROWS, n, 1}, one[3] = {1, n, 1};
+  buffer in[2], out = buffer_make(ROWS * row_bytes, bytes), alone = buffer_make(row_bytes, bytes);
+  for (int i = 0; i < 2; ++i) in[i] = buffer_make(ROWS * row_bytes, bytes);
+  fill_family(k, &shape, in, 1.0);
+  for (int64_t i = 0; i < ROWS * n; ++i) {
+    if (i / n % 3 == 1) element_set(k->dtype, in[0].data, i, 3e4 * element_get(k->dtype, in[0].data, i));
+  }
+  aclpy_kernel_args args = {{in[0].data, in[1].data, out.data}, NULL, params, 0};
+  run_plan(k, &args, 3, WHOLE);
+  for (size_t row = 0; row < ROWS; ++row) {
+    const size_t at = row * row_bytes;
+    aclpy_kernel_args own = {{in[0].data + at, in[1].data + at, alone.data}, NULL, one, 0};
+    run_plan(k, &own, 3, WHOLE);
+    CHECK(memcmp(out.data + at, alone.data, row_bytes) == 0, "%s %s %s n=%" PRId64 ": row %zu alone differs", k->name,
+          k->dtype, k->isa, n, row);
+  }
+  for (int i = 0; i < 2; ++i) buffer_free(&in[i]);
+  buffer_free(&out);
+  buffer_free(&alone);
+}
+
 /* One large element, the others far below: exact zeros, and subnormals to within one of their steps. */
 static void check_far_below_(const aclpy_kernel *k) {
   enum { N = 1200 };
@@ -424,6 +450,7 @@ static void check_kernel_(const aclpy_kernel *k, const shape3 *shapes, size_t n_
     check_specials_(k, few ? 40 : 200, 700, 0);
   }
   for (int64_t n = 1; n < 140 && !forward; n += few ? 33 : n < 20 ? 1 : 13) check_special_gradients_(k, n);
+  for (int64_t n = 1; n < 400 && !forward; n += few ? 61 : n < 70 ? 3 : 17) check_rows_alone_(k, n);
   if (strcmp(k->name, "softmax") == 0 && !half) check_far_below_(k);
 }
 

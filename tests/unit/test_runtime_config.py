@@ -220,3 +220,20 @@ def test_log_lines_go_to_standard_error():
         shown = done.stderr.splitlines()
         assert len(shown) == lines
         assert all(len(line) < 1100 for line in shown)
+
+
+def test_an_operator_that_is_only_declared_is_in_the_log_once():
+    code = """
+    import ctypes as c
+    from aclnn_py.abi.toolkit import library_path
+    library, size, executor = c.CDLL(str(library_path())), c.c_uint64(), c.c_void_p()
+    for name in ("Abs", "Abs", "Acos"):
+        plan = library[f"aclnn{name}GetWorkspaceSize"]
+        assert plan(None, None, c.byref(size), c.byref(executor)) == 561003
+    """
+    for level, names in (("", ["Abs", "Acos"]), ("4", [])):
+        done = run_python(textwrap.dedent(code), ASCEND_GLOBAL_LOG_LEVEL=level)
+        assert done.returncode == 0, done.stderr
+        begins = [f"[ERROR] aclnn{name}GetWorkspaceSize: " for name in names]
+        shown = done.stderr.splitlines()
+        assert [line[: len(begin)] for line, begin in zip(shown, begins, strict=True)] == begins

@@ -80,6 +80,12 @@ EMULATED __m512 emulated_epi32_ps(__m512i a) {
   EMULATED_LANES(16, f32, (float)x.i32[k]);
   return r.floats;
 }
+EMULATED __m512d emulated_epi32_pd(__m256i a) {
+  const emulated x = {.half_whole = {a}};
+  emulated r;
+  EMULATED_LANES(8, f64, (double)x.i32[k]);
+  return r.doubles;
+}
 EMULATED __m512d emulated_epi64_pd(__m512i a) {
   const emulated x = {.whole = a};
   emulated r;
@@ -116,6 +122,7 @@ EMULATED __m256 emulated_part(__m512 a, int upper) {
 #undef _mm512_cvttps_epi32
 #undef _mm512_cvttpd_epi64
 #undef _mm512_cvtepi32_ps
+#undef _mm512_cvtepi32_pd
 #undef _mm512_cvtepi64_pd
 #undef _mm512_cvtph_ps
 #undef _mm512_cvtps_ph
@@ -129,6 +136,7 @@ EMULATED __m256 emulated_part(__m512 a, int upper) {
 #define _mm512_cvttps_epi32(a) emulated_toward_zero_epi32(a)
 #define _mm512_cvttpd_epi64(a) emulated_toward_zero_epi64(a)
 #define _mm512_cvtepi32_ps(a) emulated_epi32_ps(a)
+#define _mm512_cvtepi32_pd(a) emulated_epi32_pd(a)
 #define _mm512_cvtepi64_pd(a) emulated_epi64_pd(a)
 #define _mm512_cvtph_ps(a) emulated_ph_ps(a)
 #define _mm512_cvtps_ph(a, rounding) emulated_ps_ph(a)
@@ -295,10 +303,12 @@ EMULATED __m512d emulated_quarters(__m512d a, __m512d b, int order) {
   _mm512_castpd_ps(emulated_quarters(_mm512_castps_pd(a), _mm512_castps_pd(b), order))
 #undef _mm512_cmpgt_epu16_mask
 #undef _mm512_testn_epi16_mask
+#undef _mm512_mask_testn_epi16_mask
 #undef _mm512_mask_sub_epi16
 #undef _mm512_permute_ps
 #define _mm512_cmpgt_epu16_mask(a, b) emulated_greater_words(a, b)
 #define _mm512_testn_epi16_mask(a, b) emulated_no_common_bit(a, b)
+#define _mm512_mask_testn_epi16_mask(mask, a, b) (emulated_no_common_bit(a, b) & (mask))
 #define _mm512_mask_sub_epi16(otherwise, mask, a, b) emulated_subtract_words(otherwise, mask, a, b)
 #define _mm512_permute_ps(a, order) emulated_permute_ps(a, order)
 
@@ -321,9 +331,11 @@ EMULATED __m512d emulated_quarters(__m512d a, __m512d b, int order) {
 EMULATED_LOAD(emulated_load_ps, __m512, floats, f32, 16, 4)
 EMULATED_LOAD(emulated_load_pd, __m512d, doubles, f64, 8, 8)
 EMULATED_LOAD(emulated_load_half_ps, __m256, half, f32, 8, 4)
+EMULATED_LOAD(emulated_load_words, __m512i, whole, u16, 32, 2)
 EMULATED_LOAD(emulated_load_half_words, __m256i, half_whole[0], u16, 16, 2)
 EMULATED_STORE(emulated_store_ps, __m512, floats, f32, 16, 4)
 EMULATED_STORE(emulated_store_pd, __m512d, doubles, f64, 8, 8)
+EMULATED_STORE(emulated_store_words, __m512i, whole, u16, 32, 2)
 EMULATED_STORE(emulated_store_half_words, __m256i, half_whole[0], u16, 16, 2)
 /* Past the caches: a wrong alignment ends the program, as it would. */
 EMULATED void emulated_stream(void *at, const void *value) {
@@ -335,22 +347,26 @@ EMULATED void emulated_stream_ps(void *at, __m512 value) { emulated_stream(at, &
 EMULATED void emulated_stream_pd(void *at, __m512d value) { emulated_stream(at, &value); }
 #undef _mm512_mask_loadu_ps
 #undef _mm512_mask_loadu_pd
+#undef _mm512_mask_loadu_epi16
 #undef _mm256_maskz_loadu_ps
 #undef _mm256_maskz_loadu_epi16
 #undef _mm_maskz_loadu_epi16
 #undef _mm512_mask_storeu_ps
 #undef _mm512_mask_storeu_pd
+#undef _mm512_mask_storeu_epi16
 #undef _mm256_mask_storeu_epi16
 #undef _mm512_stream_si512
 #undef _mm512_stream_ps
 #undef _mm512_stream_pd
 #define _mm512_mask_loadu_ps(otherwise, mask, at) emulated_load_ps(otherwise, mask, at)
 #define _mm512_mask_loadu_pd(otherwise, mask, at) emulated_load_pd(otherwise, mask, at)
+#define _mm512_mask_loadu_epi16(otherwise, mask, at) emulated_load_words(otherwise, mask, at)
 #define _mm256_maskz_loadu_ps(mask, at) emulated_load_half_ps(_mm256_setzero_ps(), mask, at)
 #define _mm256_maskz_loadu_epi16(mask, at) emulated_load_half_words(_mm256_setzero_si256(), mask, at)
 #define _mm_maskz_loadu_epi16(mask, at) _mm256_castsi256_si128(_mm256_maskz_loadu_epi16(mask, at))
 #define _mm512_mask_storeu_ps(at, mask, value) emulated_store_ps(at, mask, value)
 #define _mm512_mask_storeu_pd(at, mask, value) emulated_store_pd(at, mask, value)
+#define _mm512_mask_storeu_epi16(at, mask, value) emulated_store_words(at, mask, value)
 #define _mm256_mask_storeu_epi16(at, mask, value) emulated_store_half_words(at, mask, value)
 #define _mm512_stream_si512(at, value) emulated_stream_whole(at, value)
 #define _mm512_stream_ps(at, value) emulated_stream_ps(at, value)
