@@ -62,6 +62,19 @@ struct eng_context *eng_context_current(void) {
   return context != NULL ? context : slot_acquire_(&self->primary_context);
 }
 
+/* Whether the slot means that context; no reference is taken. */
+static bool slot_means_(const struct eng_context_slot *slot, const struct eng_context *context) {
+  struct eng_spot spot;
+  return slot->handle == context->handle && eng_handle_spot(ENG_CONTEXT, slot->handle, &spot) &&
+         eng_spot_lives(&spot) && (!context->primary || eng_device_epoch(context->device) == slot->epoch);
+}
+
+bool eng_context_is_current(const struct eng_context *context) {
+  const struct eng_thread *self = eng_self();
+  if (self->explicit_context.handle != 0) return slot_means_(&self->explicit_context, context);
+  return slot_means_(&self->primary_context, context);
+}
+
 struct eng_context *eng_context_resolve(aclpy_handle ctx, const char *function, int32_t *status) {
   if (eng_stopping()) {
     *status = eng_fail_stopped(function);

@@ -37,6 +37,9 @@ struct eng_context {
 struct eng_context *eng_context_resolve(aclpy_handle ctx, const char *function, int32_t *status);
 /* The thread's current context with a reference, or NULL; sets no error. */
 struct eng_context *eng_context_current(void);
+/* Whether it is that of a context to which the caller has a reference, if only through a stream: a look at two words.
+ * False may also mean that somebody has to ask. */
+bool eng_context_is_current(const struct eng_context *context);
 
 bool eng_context_add_stream(struct eng_context *context, struct eng_stream *stream); /* false: closing */
 void eng_context_remove_stream(struct eng_stream *stream);

@@ -4,6 +4,7 @@
 #include "door.h"
 
 #include "bench.h"
+#include "context.h"
 #include "settings.h"
 
 enum { BUSY = ENG_DOOR_BUSY, SHUT = ENG_DOOR_SHUT };
@@ -12,6 +13,11 @@ static bool take_(_Atomic uint64_t *door) {
   uint64_t idle = 0;
   return atomic_load_explicit(door, memory_order_relaxed) == 0 &&
          atomic_compare_exchange_strong_explicit(door, &idle, BUSY, memory_order_acq_rel, memory_order_relaxed);
+}
+
+/* Whether a call that names no context may use it. */
+static bool at_hand_(const struct eng_stream *stream) {
+  return stream->free_standing || eng_context_is_current(stream->context);
 }
 
 static bool wanted_(void) {
@@ -23,7 +29,7 @@ struct eng_stream *eng_door_enter_at(const struct eng_spot *spot) {
   if (!eng_spot_lives(spot) || !take_(door)) return NULL;
   /* Perhaps a later stream in the same place; one that stays while its door is busy, in any case. */
   struct eng_stream *stream = (struct eng_stream *)spot->slot->object;
-  if (eng_spot_lives(spot) && stream->free_standing && wanted_()) return stream;
+  if (eng_spot_lives(spot) && at_hand_(stream) && wanted_()) return stream;
   eng_door_leave(stream);
   return NULL;
 }

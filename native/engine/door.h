@@ -17,8 +17,8 @@
 
 #include "stream.h"
 
-/* The stream of a handle, if it is free-standing and its door is open: the caller is inside and must leave. NULL
- * otherwise, which says nothing about the handle. */
+/* The stream of a handle, if it is free-standing or of the thread's current context and its door is open: the caller is
+ * inside and must leave. NULL otherwise, which says nothing about the handle. */
 struct eng_stream *eng_door_enter(aclpy_handle handle);
 struct eng_stream *eng_door_enter_at(const struct eng_spot *spot);
 /* The same for a stream that is the caller's to use. */

@@ -191,9 +191,10 @@ static struct eng_stream *in_context_(struct eng_context *context, aclpy_handle 
 }
 
 struct eng_stream *eng_stream_resolve(aclpy_handle ctx, aclpy_handle handle, const char *function, int32_t *status) {
-  if (ctx == 0 && handle != 0) { /* the common case first: no context is touched for a free-standing stream */
+  if (ctx == 0 && handle != 0) { /* the common cases first: no context's references are touched */
     struct eng_stream *stream = eng_handle_acquire(ENG_STREAM, handle);
     if (stream != NULL && stream->free_standing) return stream;
+    if (stream != NULL && eng_context_is_current(stream->context) && !eng_stopping()) return stream;
     if (stream == NULL) { /* before the thread's context is missed: a dead handle belongs to none */
       *status = eng_stopping() ? eng_fail_stopped(function) : eng_stream_refuse_dead(handle, function);
       return NULL;
