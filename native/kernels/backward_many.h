@@ -136,7 +136,17 @@ ACLPY_INLINE void FN(many_logs)(const STORED *g, const int64_t *pitch, int64_t n
   V(store)(low, V(rests)(total, all));
 }
 
-/* Results of two vectors; and of one, or of a part of two where they are one register. */
+#if ENDS_PAIRED
+/* Results of n elements, at most two vectors. */
+ACLPY_INLINE void FN(many_pair)(const STORED *g, const STORED *y, STORED *out, int64_t n, VEC high, VEC low) {
+  VEC v[2], w[2];
+  LDP(g, n, v);
+  LDP(y, n, w);
+  for (int k = 0; k < 2; ++k) v[k] = FN(result)(v[k], w[k], high, low, 0);
+  STP(out, v, n);
+}
+#endif
+/* Results of two vectors. */
 ACLPY_INLINE void FN(many_out_two)(const STORED *g, const STORED *y, STORED *out, VEC high, VEC low, const REAL *kept) {
   VEC v[2];
   for (int k = 0; k < 2; ++k) {
@@ -145,9 +155,21 @@ ACLPY_INLINE void FN(many_out_two)(const STORED *g, const STORED *y, STORED *out
   }
   STP(out, v, 2 * LANES);
 }
+#if PLAIN
+/* Results up to the first whole line; returns where that begins. A store that two lines share counts as two, and so do
+ * loads, and operands mostly lie as results do. */
+ACLPY_INLINE int64_t FN(many_head)(const STORED *g, const STORED *y, STORED *out, int64_t n, VEC high, VEC low) {
+  const int64_t head = aclpy_to_line(out, (int64_t)sizeof(STORED), n);
+  if (head > 0) STN(out, FN(result)(LDN(g, head, 0), LDN(y, head, 0), high, low, 0), head);
+  return head;
+}
+#endif
 ACLPY_INLINE void FN(many_out)(const STORED *g, const STORED *y, STORED *out, int64_t n, VEC high, VEC low,
                                const REAL *kept) {
   int64_t i = 0;
+#if PLAIN
+  if (n % LANES != 0) i = FN(many_head)(g, y, out, n, high, low);
+#endif
   for (; i + 2 * LANES <= n; i += 2 * LANES) FN(many_out_two)(g + i, y + i, out + i, high, low, kept + 2 * i);
 #if KEEPS
   for (; i < n; i += LANES) {
@@ -159,12 +181,7 @@ ACLPY_INLINE void FN(many_out)(const STORED *g, const STORED *y, STORED *out, in
   for (; i + LANES <= n; i += LANES) ST(out + i, FN(result)(LD(g + i), LD(y + i), high, low, 0));
   if (i < n) STN(out + i, FN(result)(LDN(g + i, n - i, 0), LDN(y + i, n - i, 0), high, low, 0), n - i);
 #else
-  VEC v[2], w[2];
-  if (i == n) return;
-  LDP(g + i, n - i, v);
-  LDP(y + i, n - i, w);
-  for (int k = 0; k < 2; ++k) v[k] = FN(result)(v[k], w[k], high, low, 0);
-  STP(out + i, v, n - i);
+  if (i < n) FN(many_pair)(g + i, y + i, out + i, n - i, high, low);
 #endif
 }
 
@@ -192,6 +209,10 @@ static __attribute__((noinline)) void FN(rows_many)(const aclpy_geometry *geomet
                                                     int64_t begin, int64_t end, int logarithm) {
   if (logarithm) {
     FN(rows_many_of)(geometry, p, begin, end, geometry->n, 1);
+  } else if (ENDS_PAIRED && geometry->n == 2 * LANES) {
+    FN(rows_many_of)(geometry, p, begin, end, 2 * LANES, 0);
+  } else if (PLAIN && geometry->n == 3 * LANES) {
+    FN(rows_many_of)(geometry, p, begin, end, 3 * LANES, 0);
   } else if (geometry->n == 4 * LANES) {
     FN(rows_many_of)(geometry, p, begin, end, 4 * LANES, 0);
   } else {
