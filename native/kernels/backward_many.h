@@ -23,20 +23,18 @@ ACLPY_INLINE int FN(rows_grouped)(const aclpy_geometry *geometry, const FN(opera
 enum { FN(many_least) = ENDS_PAIRED ? v32_LANES : 2 * v32_LANES };
 /* up to so many: what is converted once waits in the first level. */
 enum { FN(many_most) = KEEPS ? 8 * v32_LANES : PLAIN ? 20 * v32_LANES : 16 * v32_LANES };
-/* Rows of so few have sums of their own, wherever they lie; longer ones of floats those of row_sum, for beyond the
- * second level so many at once are too many lines to wait for. */
-enum { FN(many_own) = PLAIN ? ACLPY_ROW_GROUPED * v32_LANES : FN(many_most) };
-/* The same of log-softmax: the sums of shorter rows are in backward_short.h, of longer ones as row_sum's. */
-enum { FN(many_logs_own) = ACLPY_ROW_GROUPED * v32_LANES, FN(many_logs_most) = 20 * v32_LANES };
+/* Rows of so few have sums of their own, wherever they lie; longer ones those of row_sum, for far away they come one by
+ * one: sixteen at once are too many lines to wait for. So do log-softmax's, whose shorter sums are in backward_short.h.
+ */
+enum { FN(many_own) = ACLPY_ROW_GROUPED * v32_LANES, FN(many_logs_most) = 20 * v32_LANES };
 
 /* Whether rows are done several at once, here or in backward_short.h; and here. `past`: they may go past the caches. */
 ACLPY_INLINE int FN(rows_grouped)(const aclpy_geometry *geometry, const FN(operands) * p, int logarithm, int past) {
   const int near = !past && !p->streaming && !geometry->far;
-  if (logarithm) return geometry->n <= (near ? FN(many_logs_most) : FN(many_logs_own));
-  return geometry->n <= (near ? FN(many_most) : FN(many_own));
+  return geometry->n <= (!near ? FN(many_own) : logarithm ? FN(many_logs_most) : FN(many_most));
 }
 ACLPY_INLINE int FN(rows_are_many)(const aclpy_geometry *geometry, const FN(operands) * p, int logarithm, int past) {
-  return geometry->n > (logarithm ? FN(many_logs_own) : FN(many_least)) && !past && !p->streaming;
+  return geometry->n > (logarithm ? FN(many_own) : FN(many_least)) && !past && !p->streaming;
 }
 
 /* Products of two vectors. What was converted is kept where that costs more than a trip through the first level and
@@ -57,7 +55,12 @@ ACLPY_INLINE void FN(many_sum)(FN(sums) * s, const STORED *g, const STORED *y, i
   FN(sums_begin)(s);
   int64_t i = 0;
   if (n > FN(many_own)) {
-    for (; i + 4 * LANES <= n; i += 4 * LANES) FN(sums_quad)(s, g + i, y + i, 0);
+    for (; i + 4 * LANES <= n; i += 4 * LANES) {
+#if KEEPS
+      if (kept != NULL) FN(kept_sum)(s, g + i, y + i, kept + 2 * i);
+#endif
+      if (!KEEPS || kept == NULL) FN(sums_quad)(s, g + i, y + i, 0);
+    }
     FN(sums_rest)(s, g, y, i, n, 0);
     return;
   }
@@ -164,11 +167,19 @@ ACLPY_INLINE int64_t FN(many_head)(const STORED *g, const STORED *y, STORED *out
   return head;
 }
 #endif
-ACLPY_INLINE void FN(many_out)(const STORED *g, const STORED *y, STORED *out, int64_t n, VEC high, VEC low,
+ACLPY_INLINE void FN(many_out)(const STORED *g, const STORED *y, STORED *out, int64_t n, FN(total) sum,
                                const REAL *kept) {
+  const VEC high = V(set1)(sum.high), low = V(set1)(sum.low);
   int64_t i = 0;
 #if PLAIN
   if (n % LANES != 0) i = FN(many_head)(g, y, out, n, high, low);
+#endif
+#if KEEPS
+  if (n > FN(many_own)) {
+    for (; i + 4 * LANES <= n; i += 4 * LANES) FN(kept_out)(kept + 2 * i, out + i, high, low);
+    FN(row_end)(g, y, out, i, n, sum, 0, 0);
+    return;
+  }
 #endif
   for (; i + 2 * LANES <= n; i += 2 * LANES) FN(many_out_two)(g + i, y + i, out + i, high, low, kept + 2 * i);
 #if KEEPS
@@ -201,7 +212,7 @@ ACLPY_INLINE void FN(rows_many_of)(const aclpy_geometry *geometry, const FN(oper
       const FN(total) t = {high[r], low[r]};
       const REAL *own = kept + (KEEPS ? r * 2 * FN(many_most) : 0);
       if (logarithm) FN(row_end)(h, z, out, 0, n, t, 1, 0);
-      if (!logarithm) FN(many_out)(h, z, out, n, V(set1)(t.high), V(set1)(t.low), own);
+      if (!logarithm) FN(many_out)(h, z, out, n, t, own);
     }
   }
 }
