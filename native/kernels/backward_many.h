@@ -51,6 +51,7 @@ ACLPY_INLINE void FN(many_one)(FN(sums) * s, int k, VEC v, VEC w, REAL *kept, in
   V(store)(kept + 2 * i, v);
   V(store)(kept + 2 * i + LANES, w);
 }
+/* The products of a row. */
 ACLPY_INLINE void FN(many_sum)(FN(sums) * s, const STORED *g, const STORED *y, int64_t n, REAL *kept) {
   FN(sums_begin)(s);
   int64_t i = 0;
@@ -75,8 +76,8 @@ ACLPY_INLINE void FN(many_sum)(FN(sums) * s, const STORED *g, const STORED *y, i
   if (i < n) FN(many_one)(s, 1, LDN(g + i, n - i, 0), LDN(y + i, n - i, 0), kept, i);
 #else
   if (i == n) return;
-  LDP(g + i, n - i, v);
-  LDP(y + i, n - i, w);
+  LDPN(g + i, n - i, v);
+  LDPN(y + i, n - i, w);
   FN(many_two)(s, v, w, kept, i);
 #endif
 }
@@ -143,20 +144,20 @@ ACLPY_INLINE void FN(many_logs)(const STORED *g, const int64_t *pitch, int64_t n
 /* Results of n elements, at most two vectors. */
 ACLPY_INLINE void FN(many_pair)(const STORED *g, const STORED *y, STORED *out, int64_t n, VEC high, VEC low) {
   VEC v[2], w[2];
-  LDP(g, n, v);
-  LDP(y, n, w);
+  LDPN(g, n, v);
+  LDPN(y, n, w);
   for (int k = 0; k < 2; ++k) v[k] = FN(result)(v[k], w[k], high, low, 0);
-  STP(out, v, n);
+  STPN(out, v, n);
 }
 #endif
-/* Results of two vectors. */
+/* Results of two vectors. `kept`: what was kept of them. */
 ACLPY_INLINE void FN(many_out_two)(const STORED *g, const STORED *y, STORED *out, VEC high, VEC low, const REAL *kept) {
   VEC v[2];
   for (int k = 0; k < 2; ++k) {
     const VEC w = KEEPS ? V(load)(kept + (2 + k) * LANES) : LDX(y, k);
     v[k] = FN(result)(KEEPS ? V(load)(kept + k * LANES) : LDX(g, k), w, high, low, 0);
   }
-  STP(out, v, 2 * LANES);
+  STP(out, v);
 }
 #if PLAIN
 /* Results up to the first whole line; returns where that begins. A store that two lines share counts as two, and so do
@@ -181,7 +182,8 @@ ACLPY_INLINE void FN(many_out)(const STORED *g, const STORED *y, STORED *out, in
     return;
   }
 #endif
-  for (; i + 2 * LANES <= n; i += 2 * LANES) FN(many_out_two)(g + i, y + i, out + i, high, low, kept + 2 * i);
+  for (; i + 2 * LANES <= n; i += 2 * LANES)
+    FN(many_out_two)(g + i, y + i, out + i, high, low, kept + (KEEPS ? 2 * i : 0));
 #if KEEPS
   for (; i < n; i += LANES) {
     const VEC v = FN(result)(V(load)(kept + 2 * i), V(load)(kept + 2 * i + LANES), high, low, 0);

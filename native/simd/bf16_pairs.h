@@ -106,14 +106,14 @@ ACLPY_INLINE void stx_bf16(uint16_t *p, const v32 *v, int k, int streaming) {
   if (k == 3) stq_bf16(p, v, streaming, 0);
 }
 
-/* Two vectors in that order, of n elements, at most all of them, then zeros, negative ones. */
-ACLPY_INLINE void ldp_bf16(const uint16_t *p, int64_t n, v32 *v) {
-  const __m512i raw = _mm512_mask_loadu_epi16(_mm512_set1_epi16(-0x8000), aclpy_mask32_(n), p);
+/* Two vectors in that order, of n elements, at most all of them, then zeros. */
+ACLPY_INLINE void ldpn_bf16(const uint16_t *p, int64_t n, v32 *v) {
+  const __m512i raw = _mm512_maskz_loadu_epi16(aclpy_mask32_(n), p);
   v[0] = _mm512_castsi512_ps(_mm512_slli_epi32(raw, 16));
   v[1] = _mm512_castsi512_ps(_mm512_and_si512(raw, _mm512_set1_epi32((int)0xffff0000u)));
 }
 /* Stores the first n elements of them. */
-ACLPY_INLINE void stp_bf16(uint16_t *p, const v32 *v, int64_t n) {
+ACLPY_INLINE void stpn_bf16(uint16_t *p, const v32 *v, int64_t n) {
   enum { DENORMAL = 0x20 };
   const __mmask32 mask = aclpy_mask32_(n);
   __m512i both;
@@ -135,5 +135,7 @@ ACLPY_INLINE void stp_bf16(uint16_t *p, const v32 *v, int64_t n) {
     if (n > v32_LANES) stn_bf16(p + v32_LANES, last, n - v32_LANES);
   }
 }
+
+ACLPY_INLINE void stp_bf16(uint16_t *p, const v32 *v) { stpn_bf16(p, v, 2 * v32_LANES); }
 
 #endif

@@ -57,7 +57,7 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #endif
 #define ACLPY_PAIRED_f64 0
 
-/* 1 where two vectors are one register in memory, of which a part is loaded and stored as easily (ldp, stp). */
+/* 1 where two vectors are one register in memory, of which a part is loaded and stored as easily (ldpn, stpn). */
 #define ACLPY_ENDS_PAIRED_f32 0
 #define ACLPY_ENDS_PAIRED_f16 0
 #if ACLPY_ISA_RANK == 3
@@ -91,8 +91,9 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define LDQ ACLPY_PASTE2(ldq_, ACLPY_T)
 #define LDX ACLPY_PASTE2(ldx_, ACLPY_T)
 #define STX ACLPY_PASTE2(stx_, ACLPY_T)
-#define LDP ACLPY_PASTE2(ldp_, ACLPY_T)
+#define LDPN ACLPY_PASTE2(ldpn_, ACLPY_T)
 #define STP ACLPY_PASTE2(stp_, ACLPY_T)
+#define STPN ACLPY_PASTE2(stpn_, ACLPY_T)
 #define STQ ACLPY_PASTE2(stq_, ACLPY_T)
 #define STT ACLPY_PASTE2(stt_, ACLPY_T)
 #define SUMP ACLPY_PASTE2(sump_, ACLPY_T)

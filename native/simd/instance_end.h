@@ -17,8 +17,9 @@
 #undef LDQ
 #undef LDX
 #undef STX
-#undef LDP
+#undef LDPN
 #undef STP
+#undef STPN
 #undef STQ
 #undef STT
 #undef SUMP

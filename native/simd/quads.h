@@ -11,6 +11,8 @@
  * order of memory, the lanes in an order of their own that order_sumx_<t> takes back from halves of doubles. pairs_<t>
  * copies floats to where vectors of that order find them; sump_<t>(a, b) is a + b of two of them, as sumx_<t>.
  *
+ * stp_<t>(p, v): two vectors as ldx has them (with NEON and the baseline there is none).
+ *
  * ldq_<t>(p, v): four vectors in the order of memory. Calm ones: calm.h.
  *
  * Where the processor has AVX-512-BF16, four vectors of bfloat16 take 8 instructions instead of 32. That conversion
@@ -124,10 +126,9 @@ ACLPY_INLINE void stt_bf16(uint16_t *p, uint16_t *q, const v32 *v, int streaming
     aclpy_bf16_put_two_(q, v + 2, streaming);
   }
 }
-#define ACLPY_TWO_OF_(t, stored)                                  \
-  ACLPY_INLINE void stp_##t(stored *p, const v32 *v, int64_t n) { \
-    (void)n;                                                      \
-    for (int k = 0; k < 2; ++k) st_##t(p + k * v32_LANES, v[k]);  \
+#define ACLPY_TWO_OF_(t, stored)                                 \
+  ACLPY_INLINE void stp_##t(stored *p, const v32 *v) {           \
+    for (int k = 0; k < 2; ++k) st_##t(p + k * v32_LANES, v[k]); \
   }
 ACLPY_TWO_OF_(f32, float)
 ACLPY_TWO_OF_(f16, uint16_t)

@@ -347,7 +347,7 @@ EMULATED void emulated_stream_ps(void *at, __m512 value) { emulated_stream(at, &
 EMULATED void emulated_stream_pd(void *at, __m512d value) { emulated_stream(at, &value); }
 #undef _mm512_mask_loadu_ps
 #undef _mm512_mask_loadu_pd
-#undef _mm512_mask_loadu_epi16
+#undef _mm512_maskz_loadu_epi16
 #undef _mm256_maskz_loadu_ps
 #undef _mm256_maskz_loadu_epi16
 #undef _mm_maskz_loadu_epi16
@@ -360,7 +360,7 @@ EMULATED void emulated_stream_pd(void *at, __m512d value) { emulated_stream(at, 
 #undef _mm512_stream_pd
 #define _mm512_mask_loadu_ps(otherwise, mask, at) emulated_load_ps(otherwise, mask, at)
 #define _mm512_mask_loadu_pd(otherwise, mask, at) emulated_load_pd(otherwise, mask, at)
-#define _mm512_mask_loadu_epi16(otherwise, mask, at) emulated_load_words(otherwise, mask, at)
+#define _mm512_maskz_loadu_epi16(mask, at) emulated_load_words(_mm512_setzero_si512(), mask, at)
 #define _mm256_maskz_loadu_ps(mask, at) emulated_load_half_ps(_mm256_setzero_ps(), mask, at)
 #define _mm256_maskz_loadu_epi16(mask, at) emulated_load_half_words(_mm256_setzero_si256(), mask, at)
 #define _mm_maskz_loadu_epi16(mask, at) _mm256_castsi256_si128(_mm256_maskz_loadu_epi16(mask, at))
