@@ -60,7 +60,8 @@ static int32_t refuse_unknown_(struct capi_operator *op) {
   struct phase_one_ text;
   const char *function = phase_one_(op, &text);
   if (!atomic_exchange_explicit(&op->told, true, memory_order_relaxed)) {
-    eng_log_error(function, "declared but not implemented, nothing is computed: 561003 (said once for each operator)");
+    eng_log_error(function,
+                  "declared but not implemented, nothing is computed: 561003, said once; `aclnn-py ops` lists what is");
   }
   return aclpy_fail(ACLPY_ACLNN_ERR_INNER_FIND_KERNEL_ERROR, function, "", "an operator that exists here",
                     "`aclnn-py ops` lists them", "%s, which is declared but not implemented", op->name);

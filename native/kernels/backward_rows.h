@@ -151,39 +151,6 @@ ACLPY_INLINE void FN(row_out_each)(const STORED *g, const STORED *y, STORED *out
 #undef PART_
 }
 
-#if ACLPY_ISA_RANK == 3 && SPLITS
-/* What is left of a row of log-softmax, n elements in `count` vectors, at most four, that are looked at together. */
-ACLPY_INLINE void FN(out_some)(const STORED *g, const STORED *y, STORED *out, int64_t n, int count, VEC high, VEC low) {
-  const int last = count - 1;
-  const int64_t at = last * LANES, m = n - at;
-  VEC v[4], w[4];
-  for (int k = 0; k < last; ++k) v[k] = LD(y + k * LANES);
-  for (int k = 0; k < last; ++k) w[k] = LD(g + k * LANES);
-  v[last] = LDN(y + at, m, -1);
-  w[last] = LDN(g + at, m, 0);
-  for (int k = count; k < 4; ++k) v[k] = v[last];
-  if (ACLPY_LIKELY(V(quad_close)(v))) {
-    V(exps_close)(v, count);
-    for (int k = 0; k < count; ++k) v[k] = FN(rest_of)(w[k], v[k], high, low);
-  } else {
-    for (int k = 0; k < count; ++k) v[k] = FN(result)(w[k], v[k], high, low, 1);
-  }
-  for (int k = 0; k < last; ++k) ST(out + k * LANES, v[k]);
-  STN(out + at, v[last], m);
-}
-static __attribute__((noinline, unused)) void FN(out_rest)(const STORED *g, const STORED *y, STORED *out, int64_t n,
-                                                           VEC high, VEC low) {
-  if (n > 3 * LANES) {
-    FN(out_some)(g, y, out, n, 4, high, low);
-  } else if (n > 2 * LANES) {
-    FN(out_some)(g, y, out, n, 3, high, low);
-  } else if (n > LANES) {
-    FN(out_some)(g, y, out, n, 2, high, low);
-  } else {
-    FN(out_some)(g, y, out, n, 1, high, low);
-  }
-}
-#endif
 /* What is left of a row from `at` on: by fours in the caches, */
 ACLPY_INLINE void FN(row_end)(const STORED *g, const STORED *y, STORED *out, int64_t at, int64_t n, FN(total) sum,
                               int logarithm, int streaming) {
