@@ -53,11 +53,12 @@ class Work:
 
 @dataclass(slots=True)
 class Bounds:
-    """Counts kernels on demand; `missing` says why it cannot."""
+    """Counts kernels on demand; `missing` says why it cannot, `untimed` what was counted only."""
 
     program: Path | None
     peak: float  # slots a nanosecond of one core
     missing: str = ""
+    untimed: set[str] = field(default_factory=set)
     _known: dict[tuple[object, ...], Work | None] = field(default_factory=dict)
 
     @classmethod
@@ -105,12 +106,16 @@ class Bounds:
             self.missing = f"counting ended with status {done.returncode}"
             return None
         elements = shape[0] * shape[1] * shape[2]
-        return Work(*(float(word) / elements for word in done.stdout.split()))
+        work = Work(*(float(word) / elements for word in done.stdout.split()))
+        if work.replay_ns < 0:
+            self.untimed.add(f"{kernel} {dtype}")
+        return work
 
     def record(self) -> dict[str, Any]:
         return {
             "peak_slots_per_ns": self.peak,
             "missing": self.missing,
+            "untimed": sorted(self.untimed),
         }
 
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <xmmintrin.h>
 
 #include "steps.h"
 
@@ -161,8 +162,11 @@ static double replay_made_ns_(const mix *all) {
   return (double)replay_least_(code) * (double)total / (REPLAY_LENGTH * REPLAY_TURNS);
 }
 
-/* Nanoseconds of the whole mix; below 0 where its code cannot be made, or the processor refuses it. */
+/* Nanoseconds of the whole mix; below 0 where its code cannot be made, or the processor refuses it. Work on bits leaves
+ * any bits in registers: subnormal numbers are taken as 0, for arithmetic on them costs a hundred times as much. */
 static double replay_ns(const mix *all) {
+  enum { FLUSH = 0x8000, ZEROS = 0x40 };
+  _mm_setcsr(_mm_getcsr() | FLUSH | ZEROS);
   (void)signal(SIGILL, on_refusal_);
   return sigsetjmp(replay_refused_, 1) ? -1.0 : replay_made_ns_(all);
 }

@@ -50,7 +50,8 @@ static int step_result_is_rm(const step *one) {
   if (one->map == 1) return step_among_(one->opcode, first);
   if (one->map == 3) return step_among_(one->opcode, third);
   const unsigned high = one->opcode & 0xf8u;
-  if (one->evex && one->prefix == 2 && (high == 0x10 || high == 0x20 || high == 0x30)) return 1; /* vpmovdw... */
+  const int narrows = (one->opcode & 7u) <= 5; /* vpmovdw...; 6 and 7 are vptestnm's, whose results are masks */
+  if (one->evex && one->prefix == 2 && narrows && (high == 0x10 || high == 0x20 || high == 0x30)) return 1;
   return step_among_(one->opcode, second);
 }
 
