@@ -125,12 +125,17 @@ ACLPY_INLINE void FN(rest_run)(const aclpy_geometry *geometry, const FN(tile_res
   }
 }
 
-/* Columns [c, end) of row r. */
-ACLPY_INLINE void FN(rest_row)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int64_t r, int64_t c,
-                               int64_t end, int logarithm, int copy, int streaming) {
+/* Columns [c, end) of row r. By itself: every way of a tile comes here at its ends, and each would be a copy of it all.
+ */
+static ACLPY_ORDERED_LATE __attribute__((noinline)) void FN(rest_row)(const aclpy_geometry *geometry,
+                                                                      const FN(tile_rest) * p, int64_t r, int64_t c,
+                                                                      int64_t end, int logarithm, int copy) {
   for (int64_t stop = c; c < end; c = stop) {
     stop = aclpy_run_end(geometry, p->t.column + c, p->t.column + end) - p->t.column;
-    FN(rest_run)(geometry, p, r, c, stop, logarithm, copy, streaming);
+    if (logarithm && copy) FN(rest_run)(geometry, p, r, c, stop, 1, 1, p->streaming);
+    if (logarithm && !copy) FN(rest_run)(geometry, p, r, c, stop, 1, 0, p->streaming);
+    if (!logarithm && copy) FN(rest_run)(geometry, p, r, c, stop, 0, 1, p->streaming);
+    if (!logarithm && !copy) FN(rest_run)(geometry, p, r, c, stop, 0, 0, p->streaming);
   }
 }
 
@@ -142,7 +147,7 @@ ACLPY_INLINE void FN(rest_all)(const aclpy_geometry *geometry, const FN(tile_res
       aclpy_fetch_row(p->g + far, n * (int64_t)sizeof(STORED), p->fetches);
       aclpy_fetch_row(p->y + far, n * (int64_t)sizeof(STORED), p->fetches);
     }
-    FN(rest_row)(geometry, p, r, 0, n, logarithm, copy, p->streaming);
+    FN(rest_row)(geometry, p, r, 0, n, logarithm, copy);
   }
 }
 
@@ -151,9 +156,9 @@ ACLPY_INLINE void FN(rest_strip)(const aclpy_geometry *geometry, const FN(tile_r
                                  int vectors, int logarithm, int copy) {
   const int64_t n = aclpy_tile_columns(geometry, &p->t, r), end = c + vectors * LANES;
   if (p->by_rows) {
-    if (c == 0) FN(rest_row)(geometry, p, r, 0, n, logarithm, copy, p->streaming);
+    if (c == 0) FN(rest_row)(geometry, p, r, 0, n, logarithm, copy);
   } else if (end > n) {
-    FN(rest_row)(geometry, p, r, c, n, logarithm, copy, p->streaming);
+    if (c < n) FN(rest_row)(geometry, p, r, c, n, logarithm, copy);
   } else {
     const int64_t at = r * geometry->columns + c, from = r * geometry->stride + c;
     STORED *to = p->out + r * geometry->out.row + p->t.column + c;
@@ -279,7 +284,7 @@ ACLPY_INLINE void FN(rest_blocks)(const aclpy_geometry *geometry, const FN(tile_
   int64_t c = 0;
   for (; c + 4 * LANES <= p->t.width; c += 4 * LANES) FN(rest_block)(geometry, p, c, 4, first, last, logarithm);
   for (int64_t r = first; r < last && c < p->t.width; ++r) {
-    FN(rest_row)(geometry, p, r, c, aclpy_tile_columns(geometry, &p->t, r), logarithm, 0, p->streaming);
+    FN(rest_row)(geometry, p, r, c, aclpy_tile_columns(geometry, &p->t, r), logarithm, 0);
   }
 }
 

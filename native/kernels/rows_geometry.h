@@ -72,7 +72,10 @@ ACLPY_INLINE void aclpy_geometry_rows_(aclpy_geometry *g, int64_t real_bytes, in
   g->chunk = ACLPY_ROW_CHUNK;
 }
 
-ACLPY_INLINE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t bytes, int64_t operands) {
+/* This and what else is asked once a launch of many elements are functions of their own: they would stand in each
+ * kernel that asks. */
+#define ACLPY_ONCE static __attribute__((noinline, unused))
+ACLPY_ONCE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t bytes, int64_t operands) {
   const int64_t real_bytes = bytes * operands;
   g->group = aclpy_max_i64(1, aclpy_min_i64(64 / g->inner, g->n));
   g->columns = g->group * g->inner;
@@ -168,8 +171,8 @@ ACLPY_INLINE int aclpy_geometry_make(aclpy_geometry *g, const int64_t *params, i
 }
 
 /* Dense rows that lie anywhere: params [outer, n, elements from row to row of each of the `tensors` operands]. */
-ACLPY_INLINE int aclpy_geometry_pitched(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t held,
-                                        int64_t stored_bytes, int64_t tensors) {
+ACLPY_ONCE int aclpy_geometry_pitched(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t held,
+                                      int64_t stored_bytes, int64_t tensors) {
   const int64_t dense[3] = {params[0], params[1], 1};
   if (aclpy_geometry_make(g, dense, real_bytes, held, stored_bytes, tensors) != 0) return -1;
   for (int64_t k = 0; k < tensors; ++k) {
@@ -202,8 +205,8 @@ ACLPY_INLINE void aclpy_geometry_runs_(aclpy_geometry *g, int64_t stored_bytes, 
 /* Results with gaps: params [outer, n, inner], then the result's spacing. -1, too, where several rows would be one.
  * Where lines have gaps, they are written past the caches only by vectors of a whole line: one that is left half
  * written costs more than to read it. */
-ACLPY_INLINE int aclpy_geometry_spaced(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t held,
-                                       int64_t stored_bytes, int64_t tensors, int64_t vector_bytes) {
+ACLPY_ONCE int aclpy_geometry_spaced(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t held,
+                                     int64_t stored_bytes, int64_t tensors, int64_t vector_bytes) {
   if (aclpy_geometry_make(g, params, real_bytes, held, stored_bytes, tensors) != 0) return -1;
   const aclpy_spacing out = {params[3], params[4], params[5], params[6]};
   if (g->inner == 1 || g->group > 1 || out.run < 1 || g->inner % out.run != 0) return -1;

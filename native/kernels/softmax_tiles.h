@@ -94,15 +94,17 @@ ACLPY_INLINE void FN(tile_write_row)(const REAL *from, STORED *to, const FN(colu
   }
 }
 
-/* Columns [c, end) of row r of a tile whose results begin at y. */
-ACLPY_INLINE void FN(tile_put_row)(const aclpy_geometry *g, const aclpy_tile *t, const REAL *dense, STORED *y,
-                                   const FN(columns) * s, int64_t r, int64_t c, int64_t end, int logarithm,
-                                   int streaming) {
+/* Columns [c, end) of row r of a tile whose results begin at y. By itself: all tiles come here at their ends, and each
+ * way of them would be a copy of it all. */
+static __attribute__((noinline)) void FN(tile_put_row)(const aclpy_geometry *g, const aclpy_tile *t, const REAL *dense,
+                                                       STORED *y, const FN(columns) * s, int64_t r, int64_t c,
+                                                       int64_t end, int logarithm, int streaming) {
   for (int64_t stop = c; c < end; c = stop) {
     stop = aclpy_run_end(g, t->column + c, t->column + end) - t->column;
     STORED *to = y + r * g->out.row + aclpy_out_at(g, t->column + c) - c;
     FN(tile_fetch_run)(g, t, r, to + c, stop - c, streaming);
-    FN(tile_write_row)(dense + r * g->stride, to, s, c, stop, logarithm, streaming);
+    if (logarithm) FN(tile_write_row)(dense + r * g->stride, to, s, c, stop, 1, streaming);
+    if (!logarithm) FN(tile_write_row)(dense + r * g->stride, to, s, c, stop, 0, streaming);
   }
 }
 

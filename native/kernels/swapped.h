@@ -27,8 +27,8 @@ ACLPY_INLINE int64_t aclpy_swapped_most_(int64_t held, int64_t stored_bytes) {
 
 /* Tiles for the sums are as wide as the second-level cache holds between two readings. -1, too, where planes are
  * smaller than a square of whole lines, too few, or too large. */
-ACLPY_INLINE int aclpy_geometry_swapped(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t held,
-                                        int64_t stored_bytes, int64_t tensors) {
+ACLPY_ONCE int aclpy_geometry_swapped(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t held,
+                                      int64_t stored_bytes, int64_t tensors) {
   int64_t dense[3] = {params[0], params[1], 0};
   const int64_t side = 64 / stored_bytes;
   if (params[2] < side || params[3] < side || __builtin_mul_overflow(params[2], params[3], &dense[2])) return -1;

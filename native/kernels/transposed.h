@@ -20,8 +20,8 @@ enum { ACLPY_STRIP_ITEMS = 8 };
 
 /* Cuts strips: `bytes` of an element of it (in mode TILES `tile_bytes`) stay in the second-level cache. -1, too, where
  * columns are too long for that, or so few that the sums of tiles run otherwise. */
-ACLPY_INLINE int aclpy_geometry_transposed(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t held,
-                                           int64_t stored_bytes, int64_t tensors, int64_t bytes, int64_t tile_bytes) {
+ACLPY_ONCE int aclpy_geometry_transposed(aclpy_geometry *g, const int64_t *params, int64_t real_bytes, int64_t held,
+                                         int64_t stored_bytes, int64_t tensors, int64_t bytes, int64_t tile_bytes) {
   if (aclpy_geometry_make(g, params, real_bytes, held, stored_bytes, tensors) != 0) return -1;
   if ((g->mode != ACLPY_TILES && g->mode != ACLPY_TILE_CHUNKS) || g->group > 1) return -1;
   const int64_t line = 64 / stored_bytes;
