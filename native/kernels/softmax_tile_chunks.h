@@ -96,13 +96,14 @@ ACLPY_INLINE void FN(chunk_from)(REAL *max, int64_t n) {
 ACLPY_INLINE void FN(chunk_reduce)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x, FN(columns) * s,
                                    REAL *max, double *sum, REAL *scratch, int whole) {
   unsigned char ways[ACLPY_TILE_MAX / (4 * LANES)];
+  const size_t reals = (size_t)aclpy_max_i64(t->reals, 0); /* GCC 15 would have it that there may be fewer than none */
   if (whole) FN(chunk_maxima)(g, t, x, s->max, ways);
   if (!whole) FN(tile_load)(g, t, x, scratch, s->max);
-  memcpy(max, s->max, (size_t)t->reals * sizeof(REAL));
+  memcpy(max, s->max, reals * sizeof(REAL));
   FN(chunk_from)(s->max, whole ? t->width : g->stride);
   if (whole) FN(chunk_sums)(g, t, x, s, ways);
   if (!whole) FN(tile_exp)(g, t, scratch, s, 0);
-  memcpy(sum, s->sum, (size_t)t->reals * sizeof(double));
+  memcpy(sum, s->sum, reals * sizeof(double));
 }
 
 static void FN(tile_chunks_reduce)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin, int64_t end,
