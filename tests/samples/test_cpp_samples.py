@@ -131,8 +131,10 @@ int main(void) {
 
 
 @pytest.mark.parametrize(("name", "text"), [("deduced.cpp", DEDUCED), ("constant.c", CONSTANT)])
-def test_statuses_are_constants_of_the_functions_type(tmp_path, name, text):
+def test_statuses_are_constants_of_the_functions_type(request, tmp_path, name, text):
     """C++ deduces types from them; C has them in case labels and initialisers."""
+    if name.endswith(".cpp"):
+        request.getfixturevalue("cxx")  # skips where there is no compiler
     (tmp_path / name).write_text(text)
     flags = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
     build = [sys.executable, "-m", "aclnn_py", "build", name, "-o", "program", *flags]
