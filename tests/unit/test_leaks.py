@@ -36,13 +36,19 @@ def repeat(work, stream, rounds):
 
 
 def flat(work, stream, rounds):
-    """Run `work` `rounds` times; the first tenth warms up, the rest must leave nothing behind."""
+    """Run `work` `rounds` times; the first tenth warms up, the rest must leave nothing behind.
+
+    What leaks does so each time; a heap that hundreds of tests have used may grow once.
+    """
     repeat(work, stream, rounds // 10)
-    before, bytes_before = counts(), resident()
-    repeat(work, stream, rounds - rounds // 10)
-    grown = resident() - bytes_before
-    assert counts() == before
-    assert grown < ALLOWED, f"{grown} bytes more after {rounds} calls"
+    for _ in range(2):
+        before, bytes_before = counts(), resident()
+        repeat(work, stream, rounds - rounds // 10)
+        grown = resident() - bytes_before
+        assert counts() == before
+        if grown < ALLOWED:
+            return
+    pytest.fail(f"{grown} bytes more after {rounds} calls")
 
 
 def test_a_hundred_thousand_calls(device, stream):
