@@ -3,6 +3,8 @@
  */
 #include "../simd/instance.h"
 
+#include "tile_pieces.h"
+
 /* Where the results are made from. */
 typedef struct FN(dense) {
   REAL *g;
@@ -93,8 +95,9 @@ typedef struct FN(tile_rest) {
   const FN(totals) * sum;
   int live, streaming;
   int by_rows;
-  int fetches;   /* operands that no other work fetches */
-  int64_t after; /* elements to the tile to be written next */
+  const aclpy_pieces *pieces; /* of each whole strip, where results are in pieces */
+  int fetches;                /* operands that no other work fetches */
+  int64_t after;              /* elements to the tile to be written next */
 } FN(tile_rest);
 
 /* A tile holds two operands. */
@@ -128,4 +131,17 @@ ACLPY_INLINE void FN(tile_fetch)(const aclpy_geometry *geometry, const FN(tile_t
   const int64_t far = aclpy_tile_fetch(geometry, r, ACLPY_TILE_BLOCK, p->t.rows, p->after) + c;
   aclpy_fetch_row(p->g + far, vectors * LANES * (int64_t)sizeof(STORED), p->fetches);
   aclpy_fetch_row(p->y + far, vectors * LANES * (int64_t)sizeof(STORED), p->fetches);
+}
+
+/* What is asked for beside rows from `first` on of the strip at column `c`: results of the tile before some rows below,
+ * at its end those of the tile that is summed. */
+ACLPY_INLINE aclpy_asked FN(tile_asked)(const aclpy_geometry *geometry, const FN(tile_task) * p,
+                                        const FN(tile_rest) * before, int64_t c, int64_t first) {
+  const aclpy_asked none = {0};
+  const int64_t far = first + ACLPY_TILE_BLOCK, below = far - before->t.rows, size = (int64_t)sizeof(STORED);
+  const aclpy_tile *t = below < 0 ? &before->t : &p->t;
+  if (!before->live || before->pieces == NULL || !geometry->half || below >= p->t.rows) return none;
+  if (c + 4 * LANES > t->width) return none;
+  const int64_t row = (below < 0 ? far : below) * geometry->out.row + t->to - before->t.to;
+  return aclpy_asked_of(geometry, t, (uintptr_t)before->out + (uintptr_t)(row * size), c, 4 * LANES, size);
 }

@@ -6,6 +6,7 @@
 #include "backward_rows.h"
 #include "tile.h"
 #include "backward_tiles.h"
+#include "backward_tile_chunks.h"
 #include "strip_words.h"
 #include "transposed.h"
 #include "backward_squares.h"

@@ -21,7 +21,7 @@ ACLPY_INLINE void FN(swap_sums)(const aclpy_geometry *g, const FN(operands) * p,
     task.fetches = ACLPY_FETCH_L2;
     task.walks = 1;
     task.after = k + 1 < g->tiles ? g->width : 0;
-    FN(tile_sum)(g, &task, &none, &sums, logarithm, 0, 0);
+    FN(tile_sum)(g, &task, &none, &sums, logarithm, 0, ACLPY_TILE_BESIDE);
     FN(totals_set)(&totals, 0, sums.sum, g->stride);
     memcpy(room->high + task.t.column, totals.high, (size_t)task.t.width * sizeof(REAL));
     memcpy(room->low + task.t.column, totals.low, (size_t)task.t.width * sizeof(REAL));

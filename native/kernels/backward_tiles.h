@@ -153,15 +153,18 @@ ACLPY_INLINE void FN(rest_all)(const aclpy_geometry *geometry, const FN(tile_res
 
 /* One strip of row r. */
 ACLPY_INLINE void FN(rest_strip)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int64_t r, int64_t c,
-                                 int vectors, int logarithm, int copy) {
+                                 int vectors, int logarithm, int copy, int in_pieces) {
   const int64_t n = aclpy_tile_columns(geometry, &p->t, r), end = c + vectors * LANES;
-  if (p->by_rows) {
+  if (in_pieces && vectors == 1) {
+    if (c < n) FN(rest_row)(geometry, p, r, c, aclpy_min_i64(end, n), logarithm, copy);
+  } else if (p->by_rows) {
     if (c == 0) FN(rest_row)(geometry, p, r, 0, n, logarithm, copy);
   } else if (end > n) {
     if (c < n) FN(rest_row)(geometry, p, r, c, n, logarithm, copy);
   } else {
     const int64_t at = r * geometry->columns + c, from = r * geometry->stride + c;
-    STORED *to = p->out + r * geometry->out.row + p->t.column + c;
+    _Alignas(64) STORED lines[64 * ACLPY_PIECES_LINES / sizeof(STORED)];
+    STORED *to = in_pieces ? lines : p->out + r * geometry->out.row + p->t.column + c;
     const int at_once = FN(looks) && logarithm && vectors == 4;
     if (PAIRED && vectors == 4 && !copy) {
       FN(rest_quad)(p, at, to, c, logarithm, p->streaming);
@@ -179,6 +182,9 @@ ACLPY_INLINE void FN(rest_strip)(const aclpy_geometry *geometry, const FN(tile_r
     }
     if (at_once) FN(results_log)(a, v, high, low);
     for (int k = 0; k < vectors && at_once; ++k) FN(strip_store)(to, v, k, vectors, p->streaming);
+    if (!in_pieces) return;
+    aclpy_pieces_put(p->pieces + c / (4 * LANES), lines, p->out + r * geometry->out.row,
+                     4 * LANES * (int64_t)sizeof(STORED) / 64);
   }
 }
 
@@ -194,7 +200,7 @@ ACLPY_INLINE void FN(tile_sum_quads)(const aclpy_geometry *geometry, const FN(ti
   if (walks) ahead = aclpy_ahead_of(geometry, c, 4 * LANES, first, p->t.rows, p->after);
   for (int64_t r = first; r < last; ++r) {
     const int64_t at = r * geometry->columns + c;
-    if (before->live) FN(rest_strip)(geometry, before, r, c, 4, logarithm, 0);
+    if (before->live) FN(rest_strip)(geometry, before, r, c, 4, logarithm, 0, 0);
     if (walks) FN(tile_fetch_ahead)(p, &ahead);
     if (!walks && p->fetches) FN(tile_fetch)(geometry, p, r, c, 4);
     for (int k = 0; k < 4; ++k) {
@@ -212,7 +218,7 @@ ACLPY_INLINE void FN(tile_sum_quads)(const aclpy_geometry *geometry, const FN(ti
  * tile before. */
 ACLPY_INLINE void FN(tile_sum_block)(const aclpy_geometry *geometry, const FN(tile_task) * p,
                                      const FN(tile_rest) * before, FN(column_sums) * sums, int64_t c, int vectors,
-                                     int64_t first, int64_t last, int logarithm, int copy) {
+                                     int64_t first, int64_t last, int logarithm, int copy, int in_pieces) {
   V(acc) term[4] = {V(acc_zero)(), V(acc_zero)(), V(acc_zero)(), V(acc_zero)()};
   V(dot) product[4] = {V(dot_zero)(), V(dot_zero)(), V(dot_zero)(), V(dot_zero)()};
 #if PAIRED
@@ -224,11 +230,14 @@ ACLPY_INLINE void FN(tile_sum_block)(const aclpy_geometry *geometry, const FN(ti
   const int walks = vectors == 4 && FN(tile_walks)(geometry, p);
   aclpy_ahead ahead = {0};
   if (walks) ahead = aclpy_ahead_of(geometry, c, 4 * LANES, first, p->t.rows, p->after);
+  aclpy_asked asked = {0};
+  if (in_pieces && vectors == 4) asked = FN(tile_asked)(geometry, p, before, c, first);
   for (int64_t r = first; r < last; ++r) {
     const int64_t at = r * geometry->columns + c, to = r * geometry->stride + c;
     const int64_t left = aclpy_tile_columns(geometry, &p->t, r) - c;
     if (PLAIN && !logarithm && p->paced && r % ACLPY_PACE_GROUPS == 0) aclpy_pace();
-    if (before->live) FN(rest_strip)(geometry, before, r, c, vectors, logarithm, copy);
+    if (before->live) FN(rest_strip)(geometry, before, r, c, vectors, logarithm, copy, in_pieces);
+    if (in_pieces && asked.lines > 0) aclpy_asked_next(&asked);
     if (walks) FN(tile_fetch_ahead)(p, &ahead);
     if (!walks && p->fetches) FN(tile_fetch)(geometry, p, r, c, vectors);
     for (int k = 0; k < vectors; ++k) {
@@ -252,6 +261,7 @@ ACLPY_INLINE int FN(tile_by_rows)(const aclpy_geometry *g, const FN(operands) * 
 /* ACLPY_TILE_... */
 ACLPY_INLINE int FN(tile_way)(const aclpy_geometry *g, const FN(operands) * p, int logarithm) {
   if (FN(tiles_simple)) return ACLPY_TILE_AFTER;
+  if (aclpy_in_pieces(g, (int64_t)sizeof(STORED), p->streaming)) return ACLPY_TILE_PIECES;
   if (ACLPY_ISA_RANK != 2 || g->mode != ACLPY_TILES) return ACLPY_TILE_BESIDE;
   if (g->tiles > 1) {
     /* Rows of tiles that lie in pages of their own: 0.65 to 0.93 of the time, others up to 1.45. Logarithms of 16-bit
@@ -276,7 +286,7 @@ ACLPY_INLINE void FN(rest_block)(const aclpy_geometry *geometry, const FN(tile_r
                    FN(quad_lows)(p->sum) + c, 0, rows, logarithm, p->streaming);
     r += rows;
   }
-  for (; r < last; ++r) FN(rest_strip)(geometry, p, r, c, vectors, logarithm, 0);
+  for (; r < last; ++r) FN(rest_strip)(geometry, p, r, c, vectors, logarithm, 0, 0);
 }
 /* All strips, then what is left over of each row. */
 ACLPY_INLINE void FN(rest_blocks)(const aclpy_geometry *geometry, const FN(tile_rest) * p, int64_t first, int64_t last,
@@ -290,7 +300,8 @@ ACLPY_INLINE void FN(rest_blocks)(const aclpy_geometry *geometry, const FN(tile_
 
 /* Sums by column, into sums->sum. */
 ACLPY_INLINE void FN(tile_sum)(const aclpy_geometry *geometry, const FN(tile_task) * p, const FN(tile_rest) * before,
-                               FN(column_sums) * sums, int logarithm, int copy, int apart) {
+                               FN(column_sums) * sums, int logarithm, int copy, int way) {
+  const int apart = way == ACLPY_TILE_BLOCKWISE, in_pieces = way == ACLPY_TILE_PIECES;
   const FN(tile_rest) none = {.live = 0};
   const FN(tile_rest) *beside = apart ? &none : before;
   const int64_t stride = geometry->stride;
@@ -300,11 +311,11 @@ ACLPY_INLINE void FN(tile_sum)(const aclpy_geometry *geometry, const FN(tile_tas
     int64_t c = 0;
     for (; c + 4 * LANES <= stride; c += 4 * LANES) {
       if (apart && before->live) FN(rest_block)(geometry, before, c, 4, first, last, logarithm);
-      FN(tile_sum_block)(geometry, p, beside, sums, c, 4, first, last, logarithm, copy);
+      FN(tile_sum_block)(geometry, p, beside, sums, c, 4, first, last, logarithm, copy, in_pieces);
     }
     for (; c < stride; c += LANES) {
       if (apart && before->live) FN(rest_block)(geometry, before, c, 1, first, last, logarithm);
-      FN(tile_sum_block)(geometry, p, beside, sums, c, 1, first, last, logarithm, copy);
+      FN(tile_sum_block)(geometry, p, beside, sums, c, 1, first, last, logarithm, copy, in_pieces);
     }
   }
   for (int64_t c = 0; c < stride; ++c) sums->sum[c] = aclpy_dot_total(sums->sum[c], sums->sum[ACLPY_REST_AT + c]);
@@ -335,10 +346,11 @@ ACLPY_INLINE FN(tile_rest)
 }
 
 ACLPY_INLINE void FN(tiles_run_as)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
-                                   REAL *scratch, int logarithm, int copy, int apart) {
+                                   REAL *scratch, int logarithm, int copy, int way) {
   const int64_t size = geometry->rows * geometry->stride;
   const int64_t held = aclpy_tiles_held(geometry, (int64_t)FN(tile_element_bytes));
-  const int by_rows = FN(tile_by_rows)(geometry, p);
+  const int in_pieces = way == ACLPY_TILE_PIECES, by_rows = !in_pieces && FN(tile_by_rows)(geometry, p);
+  aclpy_pieces pieces[2][ACLPY_PIECES_STRIPS];
   FN(column_sums) sums;
   FN(totals) totals[2];
   FN(tile_rest) before = {.live = 0};
@@ -350,11 +362,15 @@ ACLPY_INLINE void FN(tiles_run_as)(const aclpy_geometry *geometry, const FN(oper
     task.fetches = aclpy_tiles_fetch(geometry, PLAIN);
     task.paced = aclpy_paced(geometry);
     task.after = i + 1 < end ? aclpy_tile_of(geometry, i + 1, 0).offset - task.t.offset : 0;
-    FN(tile_sum)(geometry, &task, &before, &sums, logarithm, copy, apart);
+    FN(tile_sum)(geometry, &task, &before, &sums, logarithm, copy, way);
     FN(totals_set)(&totals[odd], 0, sums.sum, geometry->stride);
     FN(totals_pair)(&totals[odd], geometry->stride);
     before = FN(tile_rest_of)(p, &task, &totals[odd]);
     before.by_rows = by_rows;
+    if (in_pieces) {
+      aclpy_pieces_of(pieces[odd], geometry, &task.t, 4 * LANES, (int64_t)sizeof(STORED));
+      before.pieces = pieces[odd];
+    }
     if (i + 1 == end || (copy && held == 1)) {
       FN(rest_all)(geometry, &before, logarithm, copy);
       before.live = 0;
@@ -367,8 +383,15 @@ static ACLPY_ORDERED_LATE __attribute__((noinline, unused)) void FN(tiles_run_bl
                                                                                          const FN(operands) * p,
                                                                                          int64_t begin, int64_t end,
                                                                                          REAL *scratch, int logarithm) {
-  if (logarithm) FN(tiles_run_as)(geometry, p, begin, end, scratch, 1, 0, 1);
-  if (!logarithm) FN(tiles_run_as)(geometry, p, begin, end, scratch, 0, 0, 1);
+  if (logarithm) FN(tiles_run_as)(geometry, p, begin, end, scratch, 1, 0, ACLPY_TILE_BLOCKWISE);
+  if (!logarithm) FN(tiles_run_as)(geometry, p, begin, end, scratch, 0, 0, ACLPY_TILE_BLOCKWISE);
+}
+static ACLPY_ORDERED_LATE __attribute__((noinline, unused)) void FN(tiles_run_pieces)(const aclpy_geometry *geometry,
+                                                                                      const FN(operands) * p,
+                                                                                      int64_t begin, int64_t end,
+                                                                                      REAL *scratch, int logarithm) {
+  if (logarithm) FN(tiles_run_as)(geometry, p, begin, end, scratch, 1, 0, ACLPY_TILE_PIECES);
+  if (!logarithm) FN(tiles_run_as)(geometry, p, begin, end, scratch, 0, 0, ACLPY_TILE_PIECES);
 }
 static __attribute__((noinline, unused)) void FN(tiles_run_after)(const aclpy_geometry *geometry,
                                                                   const FN(operands) * p, int64_t begin, int64_t end,
@@ -382,8 +405,8 @@ static __attribute__((noinline, unused)) void FN(tiles_run_after)(const aclpy_ge
     task.fetches = aclpy_tiles_fetch(geometry, PLAIN);
     task.walks = 1;
     task.after = i + 1 < end ? aclpy_tile_of(geometry, i + 1, 0).offset - task.t.offset : 0;
-    if (logarithm) FN(tile_sum)(geometry, &task, &none, &sums, 1, 0, 0);
-    if (!logarithm) FN(tile_sum)(geometry, &task, &none, &sums, 0, 0, 0);
+    if (logarithm) FN(tile_sum)(geometry, &task, &none, &sums, 1, 0, ACLPY_TILE_BESIDE);
+    if (!logarithm) FN(tile_sum)(geometry, &task, &none, &sums, 0, 0, ACLPY_TILE_BESIDE);
     FN(totals_set)(&totals, 0, sums.sum, geometry->stride);
     FN(totals_pair)(&totals, geometry->stride);
     const FN(tile_rest) rest = FN(tile_rest_of)(p, &task, &totals);
@@ -401,88 +424,15 @@ static ACLPY_ORDERED_LATE void FN(tiles_run)(const aclpy_geometry *geometry, con
   const int way = copy ? ACLPY_TILE_BESIDE : FN(tile_way)(geometry, &p, logarithm);
   if (way == ACLPY_TILE_AFTER) {
     FN(tiles_run_after)(geometry, &p, begin, end, logarithm);
+  } else if (way == ACLPY_TILE_PIECES) {
+    FN(tiles_run_pieces)(geometry, &p, begin, end, scratch, logarithm);
   } else if (way == ACLPY_TILE_BLOCKWISE) {
     FN(tiles_run_blockwise)(geometry, &p, begin, end, scratch, logarithm);
   } else {
-    if (logarithm && copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 1, 1, 0);
-    if (logarithm && !copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 1, 0, 0);
-    if (!logarithm && copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 0, 1, 0);
-    if (!logarithm && !copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 0, 0, 0);
-  }
-  if (p.streaming) aclpy_stream_fence();
-}
-
-ACLPY_INLINE void FN(tile_chunk_sum)(const aclpy_geometry *geometry, const FN(tile_task) * p, FN(column_sums) * sums,
-                                     int logarithm) {
-  const FN(tile_rest) none = {.live = 0};
-  FN(tile_sum)(geometry, p, &none, sums, logarithm, 0, 0);
-}
-
-/* Totals of columns [begin, end) of all outer positions from those of their chunks, which lie `inner` apart: a vector
- * of columns at a time, for their lines lie far apart and would be read once for each column. */
-static void FN(tile_chunks_total)(const double *partial, double *total, int64_t chunks, int64_t inner, int64_t begin,
-                                  int64_t end) {
-  for (int64_t i = begin, n; i < end; i += n) {
-    const double *from = partial + i / inner * chunks * inner + i % inner;
-    const int64_t left = aclpy_min_i64(end - i, inner - i % inner);
-    n = left >= v64_LANES ? v64_LANES : 1;
-    v64_acc vector = v64_acc_zero();
-    aclpy_sum each[v64_LANES];
-    for (int k = 0; k < v64_LANES; ++k) each[k].all = each[k].rest = 0.0;
-    for (int64_t c = 0; c < chunks; ++c) {
-      if (n > 1) vector = v64_acc_add(vector, v64_load(from + c * inner));
-      if (n == 1) each[0] = aclpy_sum_add(each[0], from[c * inner]);
-    }
-    if (n > 1) {
-      double all[v64_LANES], rest[v64_LANES];
-      v64_store(all, vector.all);
-      v64_store(rest, vector.rest);
-      for (int k = 0; k < v64_LANES; ++k) each[k].all = all[k], each[k].rest = rest[k];
-    }
-    for (int64_t k = 0; k < n; ++k) total[i + k] = aclpy_sum_total(each[k]);
-  }
-}
-
-/* Pass 0: sums by (outer, chunk, column); pass 1: totals by (outer, column), behind them; pass 2: write. */
-static void FN(tile_chunks_run)(const aclpy_geometry *geometry, const aclpy_kernel_args *args, int32_t pass,
-                                int64_t begin, int64_t end, int logarithm) {
-  const FN(operands) p = FN(operands_of)(geometry, args);
-  const int64_t inner = geometry->inner, chunks = geometry->chunks;
-  double *partial = (double *)(void *)args->scratch;
-  double *total = partial + geometry->outer * chunks * inner;
-  if (pass == 1) {
-    FN(tile_chunks_total)(partial, total, chunks, inner, begin, end);
-    return;
-  }
-  for (int64_t i = begin; i < end; ++i) {
-    FN(column_sums) sums;
-    FN(tile_task) task = FN(tile_task_of)(&p, aclpy_tile_of(geometry, i, 1));
-    task.fetches = aclpy_tiles_fetch(geometry, 0); /* chunks: 1.1 of the time in the first level */
-    task.paced = aclpy_paced(geometry);
-    if (i + 1 < end) task.after = aclpy_chunk_way(geometry, i);
-    const aclpy_tile *t = &task.t;
-    if (pass == 0) {
-      if (logarithm) {
-        FN(tile_chunk_sum)(geometry, &task, &sums, 1);
-      } else {
-        FN(tile_chunk_sum)(geometry, &task, &sums, 0);
-      }
-      memcpy(partial + (t->outer * chunks + t->chunk) * inner + t->real, sums.sum, (size_t)t->reals * sizeof(double));
-      continue;
-    }
-    FN(totals) totals;
-    for (int64_t k = 0; k < geometry->group; ++k) {
-      FN(totals_set)(&totals, k * t->reals, total + t->outer * inner + t->real, t->reals);
-    }
-    FN(totals_pair)(&totals, t->reals * geometry->group);
-    FN(tile_rest) rest = FN(tile_rest_of)(&p, &task, &totals);
-    rest.fetches = task.fetches;
-    rest.after = task.after;
-    if (logarithm) {
-      FN(rest_all)(geometry, &rest, 1, 0);
-    } else {
-      FN(rest_all)(geometry, &rest, 0, 0);
-    }
+    if (logarithm && copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 1, 1, ACLPY_TILE_BESIDE);
+    if (logarithm && !copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 1, 0, ACLPY_TILE_BESIDE);
+    if (!logarithm && copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 0, 1, ACLPY_TILE_BESIDE);
+    if (!logarithm && !copy) FN(tiles_run_as)(geometry, &p, begin, end, scratch, 0, 0, ACLPY_TILE_BESIDE);
   }
   if (p.streaming) aclpy_stream_fence();
 }

@@ -6,12 +6,15 @@
  */
 #include "../simd/instance.h"
 
+#include "tile_pieces.h"
+
 /* Of a tile, in strips of four vectors. */
 enum { FN(again_strips) = ACLPY_TILE_MAX / (4 * LANES) + 1 };
 typedef struct FN(again_columns) {
   FN(columns) all; /* of each strip in the order of its way */
   TOPS tops[FN(again_strips)];
   unsigned char way[FN(again_strips)]; /* of the strip (calm.h) */
+  aclpy_pieces pieces[FN(again_strips)];
 } FN(again_columns);
 
 /* A tile on its way, as in softmax_tiles.h. */
@@ -29,7 +32,7 @@ typedef struct FN(again_trio) {
   int64_t after;           /* elements from the next tile's start to that of the one behind it */
   const FN(words) * words; /* the next tile's rows are turned first (strip_words.h), or NULL: they lie well */
   const STORED *far;       /* then: what is fetched, as if it were the next tile */
-  int fetches, streaming, by_rows;
+  int fetches, streaming, by_rows, in_pieces;
   int way; /* of calm strips */
 } FN(again_trio);
 
@@ -60,17 +63,18 @@ ACLPY_INLINE void FN(again_offset)(const FN(again_columns) * s, const STORED *x,
 #endif
 }
 
-/* Row r of a tile whose rows of results are not whole lines, or not dense. */
-ACLPY_INLINE void FN(again_put_row)(const aclpy_geometry *g, const FN(again_trio) * p, int64_t r, int logarithm) {
+/* Row r, from column c on, of a tile whose rows of results are not whole lines, or not dense. */
+ACLPY_INLINE void FN(again_put_row)(const aclpy_geometry *g, const FN(again_trio) * p, int64_t r, int64_t c,
+                                    int logarithm) {
   const FN(again_tile) *b = &p->before;
-  for (int64_t c = 0, stop; c < b->t.width && logarithm; c = stop) {
+  if (!logarithm) FN(tile_put_row)(g, &b->t, p->e, b->y, &b->s->all, r, c, b->t.width, 0, p->streaming);
+  for (int64_t stop; c < b->t.width && logarithm; c = stop) {
     stop = aclpy_run_end(g, b->t.column + c, b->t.column + b->t.width) - b->t.column;
     STORED *to = b->y + r * g->out.row + aclpy_out_at(g, b->t.column + c);
     const STORED *x = b->x + r * g->columns + c;
     FN(tile_fetch_run)(g, &b->t, r, to, stop - c, p->streaming);
     FN(again_offset)(b->s, x, p->e + r * g->stride + c, to, c, stop - c, p->streaming);
   }
-  if (!logarithm) FN(tile_put_row)(g, &b->t, p->e, b->y, &b->s->all, r, 0, b->t.width, 0, p->streaming);
 }
 
 /* One strip of four vectors of the three tiles, some rows of it: where it lies, in values, for what is stored might be
@@ -81,8 +85,10 @@ typedef struct FN(again_lines) {
   aclpy_ahead ahead; /* what to fetch where that is in the order of memory: from where `far` is, then */
   REAL *e;
   int64_t stride;
-  STORED *y; /* results of the tile before */
+  STORED *y; /* results of the tile before, or where their rows begin that are in pieces: */
   int64_t step;
+  const aclpy_pieces *pieces; /* of this strip, or NULL */
+  aclpy_asked asked;
   const REAL *max, *old_max, *old_factor;
   double *sum;
   int streaming, fetches;
@@ -96,10 +102,26 @@ ACLPY_INLINE aclpy_ahead FN(again_ahead)(const aclpy_geometry *g, int64_t c, int
   return FN(again_can_walk) && g->tiles > 1 ? aclpy_ahead_of(g, c, 4 * LANES, r, g->rows, after) : none;
 }
 
+/* Columns of whole strips. */
+ACLPY_INLINE int64_t FN(again_whole)(const FN(again_tile) * a) {
+  return a->live ? a->t.width / (4 * LANES) * (4 * LANES) : 0;
+}
+
+/* What is asked for beside rows from r on: results of the tile before some rows below, at its end those of this one. */
+ACLPY_INLINE aclpy_asked FN(again_asked)(const aclpy_geometry *g, const FN(again_trio) * p, int64_t c, int64_t r) {
+  const FN(again_tile) *before = &p->before, *here = &p->here;
+  const aclpy_asked none = {0};
+  const int64_t far = r + ACLPY_TILE_BLOCK, below = far - g->rows, size = (int64_t)sizeof(STORED);
+  const FN(again_tile) *a = below < 0 ? before : here;
+  if (!p->in_pieces || !g->half || c >= FN(again_whole)(a) || below >= g->rows) return none;
+  const uintptr_t row = (uintptr_t)a->y + (uintptr_t)((below < 0 ? far : below) * g->out.row * size);
+  return aclpy_asked_of(g, &a->t, row, c, 4 * LANES, size);
+}
+
 ACLPY_INLINE FN(again_lines)
     FN(again_lines_of)(const aclpy_geometry *g, const FN(again_trio) * p, int64_t c, int64_t r) {
   const FN(again_tile) *before = &p->before, *here = &p->here, *next = &p->next;
-  const int64_t at = r * g->columns + c;
+  const int64_t at = r * g->columns + c, column = p->in_pieces ? 0 : before->t.column + c;
   const aclpy_ahead ahead = FN(again_ahead)(g, c, r, p->after);
   const int64_t far = ahead.strips > 0 ? 0 : aclpy_tile_fetch(g, r, ACLPY_TILE_BLOCK, g->rows, p->after) + c;
   const FN(again_lines) l = {.x = here->live ? here->x + at : NULL,
@@ -110,8 +132,10 @@ ACLPY_INLINE FN(again_lines)
                              .ahead = ahead,
                              .e = p->e + r * g->stride + c,
                              .stride = g->stride,
-                             .y = before->live ? before->y + r * g->out.row + before->t.column + c : NULL,
+                             .y = before->live ? before->y + r * g->out.row + column : NULL,
                              .step = g->out.row,
+                             .pieces = p->in_pieces ? &before->s->pieces[c / (4 * LANES)] : NULL,
+                             .asked = FN(again_asked)(g, p, c, r),
                              .max = here->s->all.max + c,
                              .old_max = before->s->all.max + c,
                              .old_factor = before->s->all.factor + c,
@@ -122,8 +146,9 @@ ACLPY_INLINE FN(again_lines)
 }
 
 /* Results of row r of the tile before; */
-ACLPY_INLINE void FN(again_write)(const FN(again_lines) * l, int64_t r, int logarithm, int way) {
-  STORED *to = l->y + r * l->step;
+ACLPY_INLINE void FN(again_write)(FN(again_lines) * l, int64_t r, int logarithm, int way, int in_pieces) {
+  _Alignas(64) STORED lines[64 * ACLPY_PIECES_LINES / sizeof(STORED)];
+  STORED *to = in_pieces ? lines : l->y + r * l->step;
   VEC v[4];
   if (logarithm && PLAIN) {
     FN(quad_load)(l->old + r * l->pitch, v, way);
@@ -137,6 +162,9 @@ ACLPY_INLINE void FN(again_write)(const FN(again_lines) * l, int64_t r, int loga
     if (way == ACLPY_WAY_ANY) QUAD(to, v, k, l->streaming);
   }
   if (way != ACLPY_WAY_ANY) STC(to, v, l->streaming, way);
+  if (!in_pieces) return;
+  aclpy_asked_next(&l->asked);
+  aclpy_pieces_put(l->pieces, lines, l->y + r * l->step, 4 * LANES * (int64_t)sizeof(STORED) / 64);
 }
 
 /* maxima of the next one's; */
@@ -160,14 +188,14 @@ ACLPY_INLINE void FN(again_exp)(const FN(again_lines) * l, int64_t r, VEC *v, in
 
 /* Two rows; the sums of their exponentials. */
 ACLPY_INLINE void FN(again_pair)(FN(again_lines) * l, int64_t r, TOPS *tops, VEC *pair, int logarithm, int way,
-                                 int full) {
+                                 int full, int in_pieces) {
   VEC other[4];
   FN(quad_load)(l->x + r * l->pitch, pair, way);
   FN(quad_load)(l->x + (r + 1) * l->pitch, other, way);
   if (full) FN(again_read)(l, r, tops);
   if (full) FN(again_read)(l, r + 1, tops);
-  if (full) FN(again_write)(l, r, logarithm, way);
-  if (full) FN(again_write)(l, r + 1, logarithm, way);
+  if (full) FN(again_write)(l, r, logarithm, way, in_pieces);
+  if (full) FN(again_write)(l, r + 1, logarithm, way, in_pieces);
   FN(again_exp)(l, r, pair, logarithm, way);
   FN(again_exp)(l, r + 1, other, logarithm, way);
   for (int k = 0; k < 4; ++k) pair[k] = V(add)(pair[k], other[k]);
@@ -178,13 +206,14 @@ ACLPY_INLINE void FN(again_pair)(FN(again_lines) * l, int64_t r, TOPS *tops, VEC
 enum { FN(again_four) = sizeof(STORED) == 2 && !KEEPS };
 
 /* `count` rows, of all three tiles where `full`, else of this one alone. Sums as in tile_exp. */
-ACLPY_INLINE void FN(again_rows)(FN(again_lines) l, TOPS *given, int64_t count, int logarithm, int way, int full) {
+ACLPY_INLINE void FN(again_rows)(FN(again_lines) l, TOPS *given, int64_t count, int logarithm, int way, int full,
+                                 int in_pieces) {
   TOPS tops = *given;
   int64_t r = 0;
   for (; FN(again_four) && r + 4 <= count; r += 4) {
     VEC pair[4], other[4];
-    FN(again_pair)(&l, r, &tops, pair, logarithm, way, full);
-    FN(again_pair)(&l, r + 2, &tops, other, logarithm, way, full);
+    FN(again_pair)(&l, r, &tops, pair, logarithm, way, full, in_pieces);
+    FN(again_pair)(&l, r + 2, &tops, other, logarithm, way, full, in_pieces);
     for (int k = 0; k < 4; ++k) {
       double *sum = l.sum + k * LANES;
       V(acc_store)(sum, V(acc_add)(V(acc_add)(V(acc_load)(sum), pair[k]), other[k]));
@@ -192,7 +221,7 @@ ACLPY_INLINE void FN(again_rows)(FN(again_lines) l, TOPS *given, int64_t count, 
   }
   for (; r + 2 <= count; r += 2) {
     VEC pair[4];
-    FN(again_pair)(&l, r, &tops, pair, logarithm, way, full);
+    FN(again_pair)(&l, r, &tops, pair, logarithm, way, full, in_pieces);
     for (int k = 0; k < 4; ++k) {
       double *sum = l.sum + k * LANES;
       V(acc_store)(sum, V(acc_add)(V(acc_load)(sum), pair[k]));
@@ -202,7 +231,7 @@ ACLPY_INLINE void FN(again_rows)(FN(again_lines) l, TOPS *given, int64_t count, 
     VEC a[4];
     FN(quad_load)(l.x + r * l.pitch, a, way);
     if (full) FN(again_read)(&l, r, &tops);
-    if (full) FN(again_write)(&l, r, logarithm, way);
+    if (full) FN(again_write)(&l, r, logarithm, way, in_pieces);
     FN(again_exp)(&l, r, a, logarithm, way);
     for (int k = 0; k < 4; ++k) {
       double *sum = l.sum + k * LANES;
@@ -211,19 +240,28 @@ ACLPY_INLINE void FN(again_rows)(FN(again_lines) l, TOPS *given, int64_t count, 
   }
   *given = tops;
 }
+/* Whether results may be in pieces. */
+enum { FN(again_pieces) = ACLPY_PIECES && sizeof(STORED) == 2 };
 /* Functions of their own, so that registers are shared out for each of these loops alone; bfloat16's logarithm would
  * take 1.1 of the time if they were ordered early. */
-#define ACLPY_AGAIN_(name, logarithm, way, full)                                                            \
-  static ACLPY_ORDERED_LATE __attribute__((noinline)) void FN(name)(const FN(again_lines) * l, TOPS * tops, \
-                                                                    int64_t count) {                        \
-    FN(again_rows)(*l, tops, count, logarithm, way, full);                                                  \
+#define ACLPY_AGAIN_(name, logarithm, way, full, in_pieces)                                                         \
+  static ACLPY_ORDERED_LATE __attribute__((noinline, unused)) void FN(name)(const FN(again_lines) * l, TOPS * tops, \
+                                                                            int64_t count) {                        \
+    FN(again_rows)(*l, tops, count, logarithm, way, full, in_pieces);                                               \
   }
 #define ACLPY_AGAINS_(name, way)                                                                               \
-  ACLPY_AGAIN_(name##_exp, 0, way, 1)                                                                          \
-  ACLPY_AGAIN_(name##_log, 1, way, 1)                                                                          \
-  ACLPY_AGAIN_(name##_exp_alone, 0, way, 0)                                                                    \
-  ACLPY_AGAIN_(name##_log_alone, 1, way, 0)                                                                    \
+  ACLPY_AGAIN_(name##_exp, 0, way, 1, 0)                                                                       \
+  ACLPY_AGAIN_(name##_log, 1, way, 1, 0)                                                                       \
+  ACLPY_AGAIN_(name##_exp_pieces, 0, way, 1, 1)                                                                \
+  ACLPY_AGAIN_(name##_log_pieces, 1, way, 1, 1)                                                                \
+  ACLPY_AGAIN_(name##_exp_alone, 0, way, 0, 0)                                                                 \
+  ACLPY_AGAIN_(name##_log_alone, 1, way, 0, 0)                                                                 \
   ACLPY_INLINE void FN(name)(const FN(again_lines) * l, TOPS * tops, int64_t count, int logarithm, int full) { \
+    if (full && FN(again_pieces) && l->pieces != NULL) {                                                       \
+      if (logarithm) FN(name##_log_pieces)(l, tops, count);                                                    \
+      if (!logarithm) FN(name##_exp_pieces)(l, tops, count);                                                   \
+      return;                                                                                                  \
+    }                                                                                                          \
     if (full && logarithm) FN(name##_log)(l, tops, count);                                                     \
     if (full && !logarithm) FN(name##_exp)(l, tops, count);                                                    \
     if (!full && logarithm) FN(name##_log_alone)(l, tops, count);                                              \
@@ -235,11 +273,6 @@ ACLPY_AGAINS_(again_pairs, ACLPY_WAY_PAIRS)
 #undef ACLPY_AGAIN_
 #undef ACLPY_AGAINS_
 
-/* Columns of whole strips. */
-ACLPY_INLINE int64_t FN(again_whole)(const FN(again_tile) * a) {
-  return a->live ? a->t.width / (4 * LANES) * (4 * LANES) : 0;
-}
-
 /* `count` rows from r on of one strip. What the tiles before and behind have of it goes along with the exponentials
  * where all three have it and agree about their way. */
 ACLPY_INLINE void FN(again_strip)(const aclpy_geometry *g, const FN(again_trio) * p, int64_t c, int64_t r,
@@ -250,10 +283,11 @@ ACLPY_INLINE void FN(again_strip)(const aclpy_geometry *g, const FN(again_trio) 
   const int computes = c < FN(again_whole)(&p->here), reads = c < FN(again_whole)(&p->next);
   const int writes = c < FN(again_whole)(&p->before) && !p->by_rows;
   const int was = p->before.s->way[strip], way = p->here.s->way[strip];
+  const int in_pieces = FN(again_pieces) && p->in_pieces;
   const int full = computes && reads && writes && was == way;
   for (int64_t k = 0; k < count && writes && !full; ++k) {
-    if (was == ACLPY_WAY_PAIRS) FN(again_write)(&l, k, logarithm, ACLPY_WAY_PAIRS);
-    if (was != ACLPY_WAY_PAIRS) FN(again_write)(&l, k, logarithm, ACLPY_WAY_ANY);
+    if (was == ACLPY_WAY_PAIRS) FN(again_write)(&l, k, logarithm, ACLPY_WAY_PAIRS, in_pieces);
+    if (was != ACLPY_WAY_PAIRS) FN(again_write)(&l, k, logarithm, ACLPY_WAY_ANY, in_pieces);
   }
   for (int64_t k = 0; k < count && reads && !full; ++k) FN(again_read)(&l, k, tops);
   if (!computes) return;
@@ -270,8 +304,8 @@ ACLPY_INLINE void FN(again_strip)(const aclpy_geometry *g, const FN(again_trio) 
 /* Columns left over by strips, vector by vector: results of row r of the tile before, */
 ACLPY_INLINE void FN(again_rest_write)(const aclpy_geometry *g, const FN(again_trio) * p, int64_t r, int logarithm) {
   const FN(again_tile) *b = &p->before;
-  if (p->by_rows) FN(again_put_row)(g, p, r, logarithm);
-  for (int64_t c = FN(again_whole)(b); c < b->t.width && !p->by_rows; c += LANES) {
+  if (p->by_rows || p->in_pieces) FN(again_put_row)(g, p, r, p->in_pieces ? FN(again_whole)(b) : 0, logarithm);
+  for (int64_t c = FN(again_whole)(b); c < b->t.width && !p->by_rows && !p->in_pieces; c += LANES) {
     const int64_t left = b->t.width - c;
     STORED *to = b->y + r * g->out.row + b->t.column + c;
     const VEC f = V(load)(b->s->all.factor + c), e = V(load)(p->e + r * g->stride + c);
@@ -372,6 +406,9 @@ ACLPY_INLINE FN(again_tile) FN(again_tile_of)(const aclpy_geometry *g, const acl
   a.t = aclpy_tile_of(g, item, 0);
   a.x = (const STORED *)args->addr[0] + a.t.offset;
   a.y = (STORED *)args->addr[1] + a.t.to;
+  if (aclpy_in_pieces(g, (int64_t)sizeof(STORED), g->streaming)) {
+    aclpy_pieces_of(s->pieces, g, &a.t, 4 * LANES, (int64_t)sizeof(STORED));
+  }
   return a;
 }
 
@@ -381,6 +418,8 @@ static void FN(tiles_again_run)(const aclpy_geometry *g, const aclpy_kernel_args
   FN(again_trio) p = {.e = scratch, .streaming = g->streaming && args->addr[0] != args->addr[1]};
   p.fetches = aclpy_tiles_fetch(g, PLAIN);
   p.by_rows = aclpy_tiles_by_rows(g, args->addr[1], 4 * LANES, (int64_t)sizeof(STORED), p.streaming);
+  p.in_pieces = p.by_rows && aclpy_in_pieces(g, (int64_t)sizeof(STORED), p.streaming);
+  if (p.in_pieces) p.by_rows = 0;
   p.way = CALM_WAY(!p.by_rows);
   if (begin >= end) return;
   p.before = FN(again_tile_of)(g, args, begin, 0, &s[2]);

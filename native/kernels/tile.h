@@ -12,9 +12,10 @@ enum { ACLPY_TILE_PAD = ACLPY_TILE_MAX + 16, ACLPY_TILE_BLOCK = 32, ACLPY_FETCH_
 enum { ACLPY_ROWS_AHEAD = 8 /* of a tile whose results are made row by row */ };
 
 /* When a tile's results are written: row beside row of the next tile's sums, so that reading and writing overlap; block
- * by block in turn with them; or once its own sums are known. The last two are for vectors with sixteen registers, too
- * few for both at once, and for small second levels, which do not hold two tiles. Measured on Zen 2. */
-enum { ACLPY_TILE_BESIDE = 0, ACLPY_TILE_BLOCKWISE, ACLPY_TILE_AFTER };
+ * by block in turn with them; or once its own sums are known. These two are for vectors with sixteen registers, too
+ * few for both at once, and for small second levels, which do not hold two tiles. Measured on Zen 2. In pieces: beside,
+ * where they are (tile_pieces.h). */
+enum { ACLPY_TILE_BESIDE = 0, ACLPY_TILE_BLOCKWISE, ACLPY_TILE_AFTER, ACLPY_TILE_PIECES };
 
 /* Where the tile of one item lies. */
 typedef struct aclpy_tile {
