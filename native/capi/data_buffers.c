@@ -18,14 +18,12 @@ aclError aclUpdateDataBuffer(aclDataBuffer *dataBuffer, void *data, size_t size)
 
 void *aclGetDataBufferAddr(const aclDataBuffer *dataBuffer) {
   uintptr_t address = 0;
-  size_t size = 0;
-  return aclpy_data_buffer_get(capi_handle(dataBuffer), &address, &size) == 0 ? (void *)address : NULL;
+  return aclpy_data_buffer_get(capi_handle(dataBuffer), &address, NULL) == 0 ? (void *)address : NULL;
 }
 
 size_t aclGetDataBufferSizeV2(const aclDataBuffer *dataBuffer) {
-  uintptr_t address = 0;
   size_t size = 0;
-  return aclpy_data_buffer_get(capi_handle(dataBuffer), &address, &size) == 0 ? size : 0;
+  return aclpy_data_buffer_get(capi_handle(dataBuffer), NULL, &size) == 0 ? size : 0;
 }
 
 uint32_t aclGetDataBufferSize(const aclDataBuffer *dataBuffer) { return (uint32_t)aclGetDataBufferSizeV2(dataBuffer); }

@@ -65,12 +65,25 @@ struct capi_object *capi_value_acquire(const void *pointer, enum capi_value_kind
   return NULL;
 }
 
-static int32_t destroy_members_(const struct capi_object *list) {
+/* One that the program has destroyed itself is blamed on the list, which owns it. */
+static int32_t destroy_member_(const void *member, enum eng_kind kind, uint64_t index, const char *function) {
+  const aclpy_handle handle = capi_handle(member);
+  struct eng_object *live = member == NULL ? NULL : eng_handle_acquire(kind, handle);
+  if (member != NULL && live == NULL) {
+    return aclpy_fail(ACLPY_ACLNN_ERR_PARAM_INVALID, function, "array", "live members, which the list destroys itself",
+                      "destroy the list alone, not what is in it", "member %" PRIu64 ", 0x%" PRIx64 " (%s)", index,
+                      handle, eng_handle_past_text(kind, handle));
+  }
+  if (live != NULL) eng_release(live);
+  return kind == ENG_TENSOR ? aclDestroyTensor(member) : aclDestroyScalar(member);
+}
+static int32_t destroy_members_(const struct capi_object *list, const char *function) {
+  const enum eng_kind kind = list->kind == CAPI_TENSOR_LIST ? ENG_TENSOR : ENG_VALUE;
   int32_t status = ACLPY_ACL_SUCCESS;
   const void *member;
   for (uint64_t i = 0; i < list->size; i++) {
     memcpy(&member, list->bytes + i * sizeof(member), sizeof(member));
-    int32_t one = list->kind == CAPI_TENSOR_LIST ? aclDestroyTensor(member) : aclDestroyScalar(member);
+    int32_t one = destroy_member_(member, kind, i, function);
     if (status == ACLPY_ACL_SUCCESS) status = one;
   }
   return status;
@@ -84,7 +97,7 @@ static int32_t destroy_(const void *pointer, enum capi_value_kind kind, const ch
   if (eng_handle_close(ENG_VALUE, capi_handle(pointer), false) == NULL) {
     status = refuse_(pointer, kind, function, "object"); /* another thread was faster */
   } else {
-    if (kind == CAPI_TENSOR_LIST || kind == CAPI_SCALAR_LIST) status = destroy_members_(found);
+    if (kind == CAPI_TENSOR_LIST || kind == CAPI_SCALAR_LIST) status = destroy_members_(found, function);
     eng_release(&found->head);
   }
   eng_release(&found->head);

@@ -63,13 +63,13 @@ int32_t aclpy_data_buffer_update(aclpy_handle buffer, uintptr_t address, size_t 
 }
 
 int32_t aclpy_data_buffer_get(aclpy_handle buffer, uintptr_t *address, size_t *size) {
-  static const char function[] = "aclGetDataBufferAddr";
-  if (address == NULL || size == NULL) return eng_fail_null(function, "result");
+  const char *function = address == NULL ? "aclGetDataBufferSizeV2" : "aclGetDataBufferAddr";
+  if (address == NULL && size == NULL) return eng_fail_null(function, "result");
   int32_t status;
   struct eng_data_buffer *found = find_(buffer, function, &status);
   if (found == NULL) return status;
-  *address = atomic_load(&found->address);
-  *size = atomic_load(&found->size);
+  if (address != NULL) *address = atomic_load(&found->address);
+  if (size != NULL) *size = atomic_load(&found->size);
   eng_release(&found->head);
   return ACLPY_ACL_SUCCESS;
 }

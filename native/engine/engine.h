@@ -231,7 +231,7 @@ int32_t aclpy_host_unregister(uintptr_t address); /* blocks for the queued tasks
 int32_t aclpy_data_buffer_create(uintptr_t address, size_t size, aclpy_handle *buffer);
 int32_t aclpy_data_buffer_destroy(aclpy_handle buffer);
 int32_t aclpy_data_buffer_update(aclpy_handle buffer, uintptr_t address, size_t size);
-int32_t aclpy_data_buffer_get(aclpy_handle buffer, uintptr_t *address, size_t *size);
+int32_t aclpy_data_buffer_get(aclpy_handle buffer, uintptr_t *address, size_t *size); /* one may be NULL */
 float aclpy_float16_to_float(uint16_t half); /* saturating, not IEEE: reference 2.3 */
 uint16_t aclpy_float_to_float16(float value);
 

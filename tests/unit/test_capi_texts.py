@@ -200,6 +200,25 @@ def test_a_handle_of_another_kind_is_named_so(stream):
     assert "a live object of another kind" in words(text)
 
 
+def test_a_member_destroyed_before_its_list_is_blamed_on_the_list():
+    LIBRARY.aclCreateScalar.restype = LIBRARY.aclCreateScalarList.restype = c.c_void_p
+    value = c.c_float(1)
+    made = [LIBRARY.aclCreateScalar(c.byref(value), c.c_int(0)) for _ in range(2)]
+    both = (c.c_void_p * 2)(*made)
+    listed = LIBRARY.aclCreateScalarList(both, c.c_uint64(2))
+    assert from_c("aclDestroyScalar", made[1])[0] == 0
+    status, text = from_c("aclDestroyScalarList", listed)
+    assert status == 161002
+    assert "aclDestroyScalarList, argument array: got member 1, 0x" in words(text)
+    assert "destroyed already" in words(text)
+    assert from_c("aclDestroyScalar", made[0])[0] == 161002  # the others are destroyed all the same
+
+
+@pytest.mark.parametrize("function", ["aclGetDataBufferAddr", "aclGetDataBufferSizeV2"])
+def test_questions_about_no_data_buffer_name_themselves(function):
+    assert f"{function}, argument dataBuffer: got NULL" in words(from_c(function, None)[1])
+
+
 @pytest.mark.parametrize(
     ("destroy", "make", "made", "wanted"),
     [
