@@ -100,4 +100,4 @@ clean: ## build results and caches; keeps the environment
 distclean: clean ## the environment too
 	@rm -rf $(VENV)
 
-include tests/native/sanitize.mk tests/native/arm64.mk tests/native/avx512.mk tests/cuda/cuda.mk benchmarks/bench.mk
+include tests/native/sanitize.mk tests/native/arm64.mk tests/native/musl.mk tests/native/avx512.mk tests/cuda/cuda.mk benchmarks/bench.mk

@@ -4,6 +4,7 @@
 #include "callback.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "aclpy_status.h"
@@ -51,6 +52,7 @@ static void finish_(struct eng_post *post) {
 static void left_(struct eng_post **inside) {
   struct eng_post *post = *inside;
   if (post == NULL) return;
+  *inside = NULL;
   int32_t status =
       aclpy_fail(ACLPY_ACL_ERROR_RT_INTERNAL_ERROR, "aclrtLaunchCallback", "fn", "a callback that returns",
                  "catch exceptions inside of the callback", "one left by an exception or its thread's end");
@@ -59,10 +61,16 @@ static void left_(struct eng_post **inside) {
   finish_(post);
 }
 
+static void left_for_ever_(void *inside) { left_(inside); }
+
+/* Not every C library (musl) unwinds a thread that ends, so its end is told twice. */
 void eng_post_run(struct eng_post *post) {
   aclpy_error_clear();
   __attribute__((cleanup(left_))) struct eng_post *inside = post;
-  int32_t status = post->callback->run(post->callback->arg);
+  int32_t status = ACLPY_ACL_SUCCESS;
+  pthread_cleanup_push(left_for_ever_, &inside);
+  status = post->callback->run(post->callback->arg);
+  pthread_cleanup_pop(0);
   inside = NULL;
   if (status != ACLPY_ACL_SUCCESS) fail_(post->callback, status); /* before anybody can see that it is over */
   if (post->marker != NULL) eng_marker_reach(post->marker);
