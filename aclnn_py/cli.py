@@ -179,20 +179,33 @@ def explain_(  # the name `explain` is the planner's
         return
     if shape is None:
         raise click.UsageError("Missing option '--shape'.")
+    reduces = any(one.name == "axes" for one in operator.attributes)
+    result = _reduced(operator, shape, dim) if reduces else shape
     descs = [
         _desc(shape, dtype, strides)
         if tensor.kind == "input"
-        else _desc(shape, out_dtype or dtype, out_strides)
+        else _desc(result, out_dtype or dtype, out_strides)
         for tensor in operator.tensors
     ]
     try:
         with settings.override(**({"soc": soc} if soc else {})):
             values = [dim if one.default is None else one.default for one in operator.attributes]
+            if reduces:  # bits of the axes, and whether these stay as dimensions of 1
+                values = [1 << (dim % len(shape)), 1]
             text = _explained(operator, descs, values, dim)
     except AclError as error:
         click.echo(str(error), err=True)
         sys.exit(1)
     click.echo(text)
+
+
+def _reduced(operator: OpSpec, shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
+    """What is left of a shape after a reduction over one axis."""
+    rank = len(shape)
+    if not -rank <= dim < rank:
+        what = f"an axis from {-rank} to {rank - 1}" if rank else "a shape of rank 1 or more"
+        raise click.UsageError(f"'--dim' is {dim}; {operator.acl_name} of this shape needs {what}.")
+    return tuple(1 if axis == dim % rank else size for axis, size in enumerate(shape))
 
 
 def _explained(operator: OpSpec, descs: list[TensorDesc], values: list[int], axis: int) -> str:

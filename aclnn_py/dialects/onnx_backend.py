@@ -223,7 +223,7 @@ class AclnnBackend(Backend):
         node: onnx.NodeProto,
         inputs: Any,
         device: str = "CPU",
-        outputs_info: Sequence[tuple[np.dtype[Any], tuple[int, ...]]] | None = None,
+        outputs_info: Sequence[tuple[np.dtype[Any], tuple[int, ...]]] | None = None,  # noqa: ARG003  # the base's signature
         **options: Any,
     ) -> tuple[Any, ...]:
         """Run one node; ``opset_version`` selects its meaning, the newest one by default.
@@ -242,6 +242,8 @@ class AclnnBackend(Backend):
                 "run_node", "node", node, "an onnx.NodeProto", "onnx.helper.make_node() makes one"
             )
         opset = checked_opset(options)
+        if node.domain in _DOMAINS and node.op_type in {*NODES, "Constant"}:
+            _check_node(node, opset)
         arrays = node_arrays(node, inputs)
         # Each input has its own name and its own array, whatever the node calls it.
         alone = onnx.NodeProto()
@@ -264,11 +266,21 @@ class AclnnBackend(Backend):
             reason = f"device {device!r}; expected 'CPU'"
         if reason:
             _not_supported(reason)
-        super().run_node(node, inputs, device, outputs_info, opset_version=opset)  # type: ignore[arg-type]  # its checks
         constants: dict[str, np.ndarray[Any, Any]] = {}
         steps = _steps([alone], opset, constants)
         takes = [declared(one) for one in graph.input]
         return AclnnRep(steps, constants, takes, list(node.output)).run(named)
+
+
+def _check_node(node: onnx.NodeProto, opset: int) -> None:
+    """ONNX's own check of one node, before anything of ours has a say."""
+    plain = onnx.NodeProto()
+    plain.CopyFrom(node)
+    plain.domain = ""  # the checker does not know its other name
+    context = onnx.checker.C.CheckerContext()
+    context.ir_version = onnx.checker.DEFAULT_CONTEXT.ir_version
+    context.opset_imports = {"": opset}
+    onnx.checker.check_node(plain, context)
 
 
 def _no_proto(function: str, argument: str, given: object, expected: str, fix: str) -> NoReturn:
@@ -380,8 +392,11 @@ def _unsupported_node(node: onnx.NodeProto, opset: int, types: dict[str, str]) -
             return f"{label} with {sorted(unknown) or 'that many inputs or outputs'}"
         dtype = types.get(node.input[0], "")
     types[node.output[0]] = dtype
-    fits = dtype in element_types(node.op_type, version)
-    return "" if fits else f"{label} of {dtype or 'a type unknown here'}"
+    takes = element_types(node.op_type, version)
+    if dtype in takes:
+        return ""
+    shown = dtype or "a type unknown here"
+    return f"{label} of {shown}; version {version} takes {' | '.join(takes)} here"
 
 
 def _named_type(elem_type: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Number
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -56,9 +57,24 @@ class Input:
 
 
 def array_of(value: object, dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
-    """In the processor's order of bytes."""
-    array = np.asarray(value, dtype)
+    """In the processor's order of bytes.
+
+    Raises
+    ------
+    TypeError
+        For what holds something else than numbers: NumPy makes NaN of None, a number of text.
+    """
+    array = np.asarray(value)
+    known = array.dtype.kind not in "OSUcmM"
+    if not known and not (array.dtype.kind == "O" and all(map(_is_number, array.flat))):
+        raise TypeError(f"{describe(value)}, which is no array of numbers")
+    if dtype is not None:
+        array = array.astype(dtype) if known else np.asarray(value, dtype)
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Number) and not isinstance(value, complex)
 
 
 def declared(value: onnx.ValueInfoProto) -> Input:
@@ -77,8 +93,8 @@ def wrong_inputs(got: str, expected: Iterable[str]) -> NoReturn:
     """Refuse what is no value for each input."""
     fix = "pass one array for each of the model's inputs"
     text = refusal_text(
-        "run: argument 'inputs' is not what the model takes", got, ", ".join(expected), fix,
-        "ValidationError",
+        "run: argument 'inputs' is not what the model takes", got,
+        ", ".join(expected) or "none", fix, "ValidationError",
     )  # fmt: skip
     raise OnnxError(text, operator="run", argument="inputs", hint=fix)
 

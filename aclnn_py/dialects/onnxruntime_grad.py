@@ -237,9 +237,10 @@ class GradOperator:
                     fix=f"cast {name} to {descs[0].dtype}",
                 )  # fmt: skip
         if descs[0].dtype.name not in PROVIDERS[provider] and not self.function_body:
+            both = [name for name in PROVIDERS[provider] if name in schema]
             self._refuse(
                 OrtStatus.ORT_NOT_IMPLEMENTED, "dY", f"has a type without a kernel in {provider}",
-                got=str(descs[0].dtype), expected=" | ".join(PROVIDERS[provider]),
+                got=str(descs[0].dtype), expected=" | ".join(both),
                 fix="cast it first, or choose another provider",
             )  # fmt: skip
 

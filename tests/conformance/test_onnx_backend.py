@@ -163,7 +163,7 @@ def test_a_prepared_model_runs_again():
 
 WRONG = [
     [], [X, X], {"z": X}, {"x": X, "z": X}, [X.T], [X[0]], [X + 0j], None, 5, ["a"],
-    [[[1], [1, 2]]],
+    [[[1], [1, 2]]], [None], {"x": None}, [[["1", "2"], ["3", "4"]]], [[[1j, 2], [3, 4]]],
 ]  # fmt: skip
 
 
@@ -221,7 +221,7 @@ def test_run_node_constant_and_missing_operators():
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (softmax_model(dtype=TensorProto.INT32), "INT32"),
+        (softmax_model(dtype=TensorProto.INT32), r"of INT32; version 13 takes FLOAT16 \| FLOAT"),
         (softmax_model(dtype=TensorProto.STRING), "Softmax of"),
         (softmax_model(opset=11, dtype=TensorProto.BFLOAT16), "BF16"),
     ],
@@ -325,6 +325,10 @@ def test_one_name_is_one_size():
         (helper.make_node("ReduceSum", ["x", "a"], ["y"]), 2, 11),
         (helper.make_node("ReduceSum", ["x"], ["y"], axes=1), 1, 11),
         (helper.make_node("ReduceSum", ["x"], ["y"], keepdims=0.5), 1, 13),
+        (helper.make_node("Softmax", ["x"], ["y"], foo=9), 1, 13),
+        (helper.make_node("Softmax", ["x"], ["y", "z"]), 1, 13),
+        (helper.make_node("Softmax", [], ["y"]), 1, 13),
+        (helper.make_node("Softmax", [""], ["y"]), 1, 13),
     ],
 )
 def test_a_node_that_its_version_does_not_allow(node, inputs, opset):

@@ -24,7 +24,14 @@ def test_command_line_prints_the_table(family):
     assert not [word for word in words if word not in done.output]
 
 
-@pytest.mark.parametrize("arguments", [["dialects"], ["dialects", "softmin"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["dialects"],
+        ["dialects", "softmin"],
+        ["explain", "onnx.ReduceSum", "--shape", "2,3", "--dim", "5"],
+    ],
+)
 def test_command_line_wrong_usage(arguments):
     assert CliRunner().invoke(main, arguments).exit_code == 2
 
@@ -36,6 +43,7 @@ def test_command_line_wrong_usage(arguments):
         ("onnxruntime.LogSoftmaxGrad_13", "params (3, 4, 5)"),
         ("onnx.Softmax", "params (3, 4, 5)"),
         ("onnx.Exp", "numpy onnx_exp"),
+        ("onnx.ReduceMax", "FLOAT [3, 4, 5], params (1,)"),
     ],
 )
 def test_command_line_explains_operators_of_other_dialects(operator, shown):

@@ -118,6 +118,37 @@ def test_scales_of_another_kind(bench, values):
         forward(bench.engine, attr_of("set_scales", *values), "f32", "s8")
 
 
+@pytest.mark.parametrize(
+    ("setter", "values", "fix"),
+    [
+        ("set_scales", (SRC, 1), "set_scales_mask(DNNL_ARG_SRC, 0)"),
+        ("set_scales", (DST, 0, (), dnnl.data_type.bf16), "set_scales_mask(DNNL_ARG_DST, 0)"),
+        ("set_host_scale", (SRC, dnnl.data_type.bf16), "set_host_scale(DNNL_ARG_SRC)"),
+    ],
+)
+def test_the_fix_for_a_scale_is_of_the_same_argument(bench, setter, values, fix):
+    with pytest.raises(dnnl.OneDnnError) as caught:
+        forward(bench.engine, attr_of(setter, *values), "s8", "s8")
+    assert caught.value.hint == fix
+
+
+@pytest.mark.parametrize(
+    ("call", "fix"),
+    [
+        (lambda: dnnl.primitive_attr().set_accumulation_mode("strict"), "accumulation_mode.strict"),
+        (lambda: dnnl.primitive_attr().set_accumulation_mode("x"), "accumulation_mode.strict"),
+        (lambda: dnnl.primitive_attr().set_fpmath_mode("any"), "fpmath_mode.any"),
+        (lambda: dnnl.engine("cpu"), "engine_kind.cpu"),
+        (lambda: dnnl.engine("here"), "engine_kind.cpu"),
+        (lambda: dnnl.memory_desc((2,), "bf16", "a"), "data_type.bf16"),
+    ],
+)
+def test_the_example_is_what_was_meant(call, fix):
+    with pytest.raises(dnnl.OneDnnError) as caught:
+        call()
+    assert caught.value.hint == f"for example {fix}"
+
+
 def test_host_scales(bench):
     attr = attr_of("set_host_scale", DST)
     pd = forward(bench.engine, attr, "f32", "s8")
@@ -209,10 +240,11 @@ def test_an_operands_error_comes_before_the_layout_that_dropout_needs(bench, ope
 
 def test_dropout_is_not_for_one_dimension(bench):
     desc = md((4,))
-    with refused("unimplemented", "dropout"):
+    with refused("unimplemented", "dropout") as caught:
         dnnl.softmax_forward.primitive_desc(
             bench.engine, 96, ALG.softmax_log, desc, desc, 0, attr_of("set_dropout")
         )
+    assert caught.value.hint == "give the tensors 2 to 5 dimensions"
 
 
 @pytest.mark.parametrize("mask", [md((3, 2), "u8"), md(SHAPE, "u8", "ba")])
@@ -293,6 +325,7 @@ ILLEGAL = [
     ("append_binary", ALG.binary_add, dnnl.memory_desc.host_scalar(dnnl.data_type.f32)),
     ("append_sum", "x"),
     ("append_prelu", None),
+    ("append_prelu", 1.5),
     ("append_dw", 3, 3, "f32"),
 ]
 
@@ -301,6 +334,18 @@ ILLEGAL = [
 def test_illegal_parameters_are_refused_when_appended(call):
     with refused("invalid_arguments"):
         ops_of(call)
+
+
+def test_a_depthwise_post_op_names_the_type_that_is_none():
+    with refused("invalid_arguments", "bias_data_type"):
+        ops_of(("append_dw", 3, "f32", 3))
+
+
+@pytest.mark.parametrize("index", ["x", None, -1, 1.5, True, 32], ids=repr)
+def test_arguments_of_post_ops_are_those_of_32(index):
+    assert dnnl.DNNL_ARG_ATTR_MULTIPLE_POST_OP(31) == 32768 * 32
+    with refused("invalid_arguments", "index"):
+        dnnl.DNNL_ARG_ATTR_MULTIPLE_POST_OP(index)
 
 
 LEGAL = [

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 
@@ -77,6 +79,8 @@ REFUSED = [
     (((2, 2.5), F32, "ab"), "invalid_arguments", "dims"),
     (((2**40, 2**40), F32, "ab"), "invalid_arguments", "dims"),
     (((2**63,), F32, "a"), "invalid_arguments", "dims"),
+    (((2**27, 2**29), F32, "ab"), "invalid_arguments", "dims"),  # more than 2**57 bytes
+    (((2, 3), F32, (2**62, 1)), "invalid_arguments", "strides"),
     (((2, 3), F32, "abc"), "invalid_arguments", "format_tag"),
     (((2, 3), F32, "aa"), "invalid_arguments", "format_tag"),
     (((2, 3), F32, "undef"), "invalid_arguments", "format_tag"),
@@ -132,6 +136,31 @@ def test_equality_ignores_strides_that_move_nothing():
 def test_what_is_no_descriptor_beside_another(method, other):
     with refused("invalid_arguments", "other"):
         getattr(md((2, 3)), method)(other)
+
+
+@pytest.mark.parametrize("method", ["in_order_of", "with_layout_of"])
+@pytest.mark.parametrize("other", [md((2,)), md((2, 3, 4)), md((2, 3), "f32", "any")], ids=repr)
+def test_a_layout_beside_another_has_as_many_dimensions(method, other):
+    with refused("invalid_arguments", "other"):
+        getattr(md((2, 3), "f32", "any"), method)(other)
+
+
+def test_a_descriptor_without_layout_has_no_order_and_without_dims_no_type():
+    assert md((2, 3), "f32", "any").order == ()
+    with refused("invalid_arguments"):
+        _ = dnnl.memory_desc().row
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("data_type", 1), ("dims", (3, 3)), ("strides", (9, 9)), ("format_kind", 1)]
+)
+def test_a_descriptor_does_not_change(name, value):
+    desc = md((2, 3))
+    with pytest.raises(FrozenInstanceError, match=name):
+        setattr(desc, name, value)
+    with pytest.raises(FrozenInstanceError, match=name):
+        delattr(desc, name)
+    assert desc == md((2, 3))
 
 
 @pytest.mark.parametrize("other", [None, 0, dnnl.engine_kind.cpu], ids=repr)
@@ -233,6 +262,31 @@ def test_memory_without_data(bench):
 def test_memory_refuses(bench, make, argument):
     with refused("invalid_arguments", argument):
         make(bench.engine)
+
+
+def test_memory_is_zeroed_on_a_stream_of_either_kind(bench):
+    for layout in ("ab", (8, 1)):
+        for stream in (dnnl.stream(bench.engine), bench.engine.device.create_stream()):
+            filled = dnnl.memory(md((2, 3), "f32", layout), bench.engine).write(np.ones((2, 3)))
+            filled.zero_on(stream)
+            (stream.wait if isinstance(stream, dnnl.stream) else stream.synchronize)()
+            assert not filled.numpy().any()
+    for other in (None, bench.engine):
+        with refused("invalid_arguments", "stream"):
+            filled.zero_on(other)
+
+
+@pytest.mark.parametrize(
+    ("make", "fix"),
+    [
+        (lambda e: dnnl.memory(dnnl.memory_desc.host_scalar(F32), e), "memory.host_scalar(desc"),
+        (lambda e: dnnl.memory.host_scalar(md((1,)), 1), "memory_desc.host_scalar(data_type)"),
+    ],
+)
+def test_host_scalars_are_told_from_tensors(bench, make, fix):
+    with pytest.raises(dnnl.OneDnnError) as caught:
+        make(bench.engine)
+    assert fix in caught.value.hint
 
 
 def host_scalar(dtype, value):

@@ -44,10 +44,20 @@ def check_backward(function: str, attr: Attributes) -> None:
                 function,
                 f"attr.{name}",
                 "is not for the backward pass",
-                str(getattr(attr, name)),
+                _shown(attr, name),
                 "default attributes (scratchpad, accumulation and fpmath modes apart)",
                 "apply it in the forward pass, or beside the primitive",
             )
+
+
+def _shown(attr: Attributes, name: str) -> str:
+    """What an attribute was set to, as far as it helps to find the call that did."""
+    if name == "dropout":
+        return "dropout"
+    if name == "post_ops":
+        return f"{len(attr.post_ops)} post-ops" if len(attr.post_ops) > 1 else "1 post-op"
+    args = ", ".join(str(arg) for arg, _ in getattr(attr, name))
+    return f"{name.replace('_', ' ')} of argument {args}"
 
 
 def check_forward(
@@ -127,7 +137,7 @@ def _check_scales(
                 "is not supported",
                 f"mask {scale.mask}, groups {scale.groups}, {scale.element.name}",
                 "DNNL_ARG_SRC or DNNL_ARG_DST with mask 0: one f32 for the tensor",
-                "set_scales_mask(DNNL_ARG_DST, 0)",
+                _plain_scale(arg, on_host=scale.on_host),
             )
         if scale.on_host and engine.kind is engine_kind.gpu:
             _unsupported(
@@ -136,7 +146,7 @@ def _check_scales(
                 "lives on the host, which a GPU engine refuses",
                 "a host scalar",
                 "a scale in device memory",
-                "set_scales_mask()",
+                _plain_scale(arg, on_host=False),
             )
         types = {src.data_type, dst.data_type}
         if not types & _INTEGERS and dst.data_type not in _F8:
@@ -150,6 +160,12 @@ def _check_scales(
             )
 
 
+def _plain_scale(arg: int, *, on_host: bool) -> str:
+    """The call that sets what is supported for the same argument: a scale of dst divides."""
+    name = "DNNL_ARG_SRC" if arg == DNNL_ARG_SRC else "DNNL_ARG_DST"
+    return f"set_host_scale({name})" if on_host else f"set_scales_mask({name}, 0)"
+
+
 def _check_dropout_layout(
     function: str, attr: Attributes, engine: engine_description, dst: memory_desc
 ) -> None:
@@ -157,14 +173,15 @@ def _check_dropout_layout(
         return
     tag = natural_tag(dst.ndims)
     dense = type(dst)(dst.dims, dst.data_type, tag)
-    if dst.ndims not in _DROPOUT_NDIMS or not dst.same_layout(dense):
+    rank_fits = dst.ndims in _DROPOUT_NDIMS
+    if not rank_fits or not dst.same_layout(dense):
         _unsupported(
             function,
             "attr.dropout",
-            "needs another layout of dst",
+            "needs another layout of dst" if rank_fits else "needs another rank of dst",
             repr(dst),
             "ab, abc, abcd or abcde (nc, ncw, nchw, ncdhw)",
-            f"make dst row-major ({tag}), of rank 2 to 5",
+            f"make dst row-major ({tag})" if rank_fits else "give the tensors 2 to 5 dimensions",
         )
 
 

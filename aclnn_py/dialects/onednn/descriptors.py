@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
-from aclnn_py.core.desc import TensorDesc
+from aclnn_py.core.desc import MOST_BYTES, TensorDesc
 from aclnn_py.dialects.onednn.enums import (
     DNNL_MAX_NDIMS,
     DNNL_RUNTIME_DIM_VAL,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["memory_desc"]
 
 _NAME = "memory_desc"
+_DataType: TypeAlias = data_type  # by this name inside of the class, which has a field of the other
 
 
 class memory_desc:
@@ -50,31 +52,46 @@ class memory_desc:
         blocked tags and for the packed 4-bit types.
     """
 
+    dims: tuple[int, ...]
+    data_type: _DataType
+    format_kind: format_kind
+    strides: tuple[int, ...]
+
     def __init__(
         self,
         dims: Sequence[int] = (),
-        data_type: data_type | int = data_type.undef,  # the C API's name
+        data_type: _DataType | int = _DataType.undef,  # the C API's name
         layout: str | Sequence[int] = "undef",
     ) -> None:
-        self.dims = _integers("dims", dims)
-        self.format_kind = format_kind.undef
-        self.strides: tuple[int, ...] = ()
-        self.data_type = _type(data_type, needed=bool(self.dims))
+        fields = vars(self)
+        fields["dims"] = _integers("dims", dims)
+        fields["data_type"] = _type(data_type, needed=bool(self.dims))
+        fields["format_kind"] = format_kind.undef
+        fields["strides"] = ()
         _check_dims(self.dims)
         if self.dims:
             self._lay_out(layout)
 
+    # Sizes and keys are worked out once; memory and primitives rely on them.
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise FrozenInstanceError(
+            f"{_NAME} is immutable: make another one instead of setting {name}"
+        )
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise FrozenInstanceError(f"{_NAME} is immutable: {name} cannot be deleted")
+
     @classmethod
-    def host_scalar(cls, data_type: data_type | int) -> memory_desc:
+    def host_scalar(cls, data_type: _DataType | int) -> memory_desc:
         """The descriptor of one value that lives on the host."""
         desc = cls((1,), data_type, (1,))
-        desc.format_kind = format_kind.host_scalar
+        vars(desc)["format_kind"] = format_kind.host_scalar
         return desc
 
     def _lay_out(self, layout: str | Sequence[int]) -> None:
         if isinstance(layout, str):
             if layout == "any":
-                self.format_kind = format_kind.any
+                vars(self)["format_kind"] = format_kind.any
                 return
             if layout == "undef":
                 refuse(
@@ -87,11 +104,11 @@ class memory_desc:
                     fix=f"pass {natural_tag(len(self.dims))!r} for row-major",
                 )
             order = axis_order(_NAME, layout, len(self.dims))
-            self.strides = _dense_strides(self.dims, order)
+            vars(self)["strides"] = _dense_strides(self.dims, order)
         else:
-            self.strides = _integers("strides", layout)
+            vars(self)["strides"] = _integers("strides", layout)
             _check_strides(self.dims, self.strides)
-        self.format_kind = format_kind.blocked
+        vars(self)["format_kind"] = format_kind.blocked
         _check_size(self)
 
     @property
@@ -124,7 +141,10 @@ class memory_desc:
         return max([1, *(size * step for size, step in self._axes if size > 1)])
 
     def get_size(self) -> int:
-        """Bytes a memory object of this descriptor needs; 0 where there is no layout yet."""
+        """Bytes a memory object of this descriptor needs; 0 where there is no layout yet.
+
+        Where dimensions or strides are open ``DNNL_RUNTIME_DIM_VAL``, which is no size.
+        """
         row = table_row(self.data_type)
         if self.has_runtime_dims:
             return DNNL_RUNTIME_DIM_VAL
@@ -132,7 +152,9 @@ class memory_desc:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """Axes from the slowest to the fastest."""
+        """Axes from the slowest to the fastest; none without a layout."""
+        if not self.strides:
+            return ()
         fastest = sorted((step, size, axis) for axis, (size, step) in enumerate(self._axes))
         return tuple(axis for _, _, axis in reversed(fastest))
 
@@ -142,7 +164,7 @@ class memory_desc:
 
     def in_order_of(self, other: memory_desc) -> memory_desc:
         """What ``any`` becomes beside `other`: dense, its axes in the other's order."""
-        _check_other("in_order_of", other)
+        _check_other("in_order_of", other, self.ndims)
         return memory_desc(self.dims, self.data_type, _dense_strides(self.dims, other.order))
 
     def with_layout_of(self, other: memory_desc) -> memory_desc:
@@ -150,7 +172,7 @@ class memory_desc:
 
         Repeated elements are not taken over: a gradient has a place for each.
         """
-        _check_other("with_layout_of", other)
+        _check_other("with_layout_of", other, self.ndims)
         if self.dims != other.dims or other.has_repeated_elements:
             return self.in_order_of(other)
         return memory_desc(self.dims, self.data_type, other.strides)
@@ -159,7 +181,16 @@ class memory_desc:
     def row(self) -> DType:
         """The element type in the table of core/dtype.py."""
         row = table_row(self.data_type)
-        assert row is not None, self.data_type
+        if row is None:
+            refuse(
+                status.invalid_arguments,
+                f"{_NAME}.row",
+                "",
+                "the zero descriptor has no element type",
+                got=repr(self),
+                expected="a descriptor with dimensions",
+                fix="memory_desc((4, 8), data_type.f32, 'ab')",
+            )
         return row
 
     @cached_property
@@ -199,7 +230,18 @@ class memory_desc:
         return f"<memory_desc {self.data_type.name} {dims} {layout}>"
 
 
-def _check_other(method: str, value: object) -> None:
+def _check_other(method: str, value: object, rank: int | None = None) -> None:
+    """`rank`: that of the layout which is asked for, where one is."""
+    if isinstance(value, memory_desc) and rank is not None and len(value.strides) != rank:
+        refuse(
+            status.invalid_arguments,
+            f"{_NAME}.{method}",
+            "other",
+            "has no layout for as many dimensions",
+            got=repr(value),
+            expected=f"a descriptor of rank {rank} with strides",
+            fix="pass the descriptor of the tensor beside it, of the same rank and not 'any'",
+        )
     if not isinstance(value, memory_desc):
         refuse(
             status.invalid_arguments,
@@ -288,16 +330,21 @@ def _check_strides(dims: tuple[int, ...], strides: tuple[int, ...]) -> None:
 
 
 def _check_size(desc: memory_desc) -> None:
-    if not desc.has_runtime_dims and max(prod(desc.dims), desc.storage_elements) * 8 >= 2**63:
-        refuse(
-            status.invalid_arguments,
-            _NAME,
-            "dims",
-            "is too large",
-            got=desc.dims,
-            expected="less than 2**60 elements",
-            fix="check how dims was computed",
-        )
+    if desc.has_runtime_dims:
+        return
+    dense = desc.row.nbytes(prod(desc.dims))
+    if max(dense, desc.row.nbytes(desc.storage_elements)) <= MOST_BYTES:
+        return
+    blamed = "dims" if dense > MOST_BYTES else "strides"
+    refuse(
+        status.invalid_arguments,
+        _NAME,
+        blamed,
+        "is too large" if blamed == "dims" else "reach too far",
+        got=desc.dims if blamed == "dims" else f"strides {desc.strides} for dims {desc.dims}",
+        expected="at most 2**57 bytes, gaps included",
+        fix=f"check how {blamed} was computed",
+    )
 
 
 def _dense_strides(dims: tuple[int, ...], order: tuple[int, ...]) -> tuple[int, ...]:

@@ -63,9 +63,30 @@ DNNL_ARG_ATTR_ZERO_POINTS: Final = 8192
 DNNL_ARG_ATTR_POST_OP_BASE: Final = 32768
 
 
+#: Entries that a sequence of post-ops takes.
+DNNL_POST_OPS_LIMIT: Final = 32
+
+
 def DNNL_ARG_ATTR_MULTIPLE_POST_OP(index: int) -> int:
-    """The index to combine with ``DNNL_ARG_SRC_1`` or ``DNNL_ARG_SRC_2`` for one post-op."""
-    return DNNL_ARG_ATTR_POST_OP_BASE * (index + 1)
+    """The index to combine with ``DNNL_ARG_SRC_1`` or ``DNNL_ARG_SRC_2`` for one post-op.
+
+    Raises
+    ------
+    OneDnnError
+        invalid_arguments for what is no index of a post-op, 0 to 31.
+    """
+    number = whole_number(index)
+    if number is None or not 0 <= number < DNNL_POST_OPS_LIMIT:
+        refuse(
+            status.invalid_arguments,
+            "DNNL_ARG_ATTR_MULTIPLE_POST_OP",
+            "index",
+            "is no index of a post-op",
+            got=describe(index),
+            expected=f"an integer from 0 to {DNNL_POST_OPS_LIMIT - 1}",
+            fix="count the post-ops from 0 in the order they were appended",
+        )
+    return DNNL_ARG_ATTR_POST_OP_BASE * (number + 1)
 
 
 class engine_kind(IntEnum):
@@ -245,7 +266,17 @@ _EXAMPLES: Final[dict[type[IntEnum], IntEnum]] = {
     stream_flags: stream_flags.in_order,
     accumulation_mode: accumulation_mode.strict,
     fpmath_mode: fpmath_mode.strict,
+    engine_kind: engine_kind.cpu,
 }
+
+
+def _example(value: object, kind: type[Member], example: IntEnum | None) -> IntEnum:
+    """What may have been meant: a member whose name was given as text, else one that is fine."""
+    named = kind.__members__.get(value) if isinstance(value, str) else None
+    for found in (named, example, _EXAMPLES.get(kind)):
+        if found is not None:  # members may be 0
+            return found
+    return list(kind)[-1]
 
 
 def member(
@@ -266,7 +297,6 @@ def member(
             f"is no {kind.__name__}",
             got=describe(value),
             expected=f"a member of {kind.__name__}, or its number",
-            fix=f"for example {kind.__name__}."
-            f"{(example or _EXAMPLES.get(kind) or list(kind)[-1]).name}",
+            fix=f"for example {kind.__name__}.{_example(value, kind, example).name}",
         )
     return kind(number)

@@ -12,9 +12,10 @@ from aclnn_native import calls
 from aclnn_py.core.tensor import Tensor, create_tensor
 from aclnn_py.dialects.onednn.descriptors import memory_desc
 from aclnn_py.dialects.onednn.engines import check_engine
+from aclnn_py.dialects.onednn.engines import stream as stream_type
 from aclnn_py.dialects.onednn.enums import format_kind
 from aclnn_py.dialects.onednn.statuses import refuse, status, translated
-from aclnn_runtime import Buffer
+from aclnn_runtime import Buffer, Stream
 from aclnn_runtime.arguments import describe, whole_number
 from aclnn_runtime.copies import fill_async
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from aclnn_py.dialects.onednn.engines import engine as engine_type
-    from aclnn_runtime import Stream
 
 __all__ = ["DNNL_MEMORY_ALLOCATE", "DNNL_MEMORY_NONE", "memory"]
 
@@ -75,7 +75,12 @@ class memory:
     def host_scalar(cls, desc: memory_desc, value: float) -> memory:
         """One value on the host, for attributes that take it from there."""
         if not isinstance(desc, memory_desc) or desc.format_kind is not format_kind.host_scalar:
-            _refuse_desc(desc, "is no host scalar", "memory_desc.host_scalar(data_type)")
+            _refuse_desc(
+                desc,
+                "is no host scalar",
+                "the descriptor of one value on the host",
+                "make it with memory_desc.host_scalar(data_type)",
+            )
         scalar = cls.__new__(cls)
         scalar.desc, scalar.engine, scalar.tensor = desc, None, None
         scalar._handle = None  # noqa: SLF001  # a second maker of the same class
@@ -169,8 +174,9 @@ class memory:
                 self._tensor("memory.write")._set("memory.write", array)  # noqa: SLF001
         return self
 
-    def zero_on(self, stream: Stream) -> None:
+    def zero_on(self, stream: Stream | stream_type) -> None:
         """Zero every element in the order of a stream; gaps keep their bytes."""
+        queue = _queue_of(stream)
         desc, itemsize, start = self.desc, self.desc.row.itemsize, self.get_data_handle()
         places, run = [0], desc.get_size()
         if desc.storage_elements != prod(desc.dims):
@@ -179,7 +185,7 @@ class memory:
                 at = np.add.outer(at, np.arange(size) * step * itemsize)
             places, run = np.unique(at).tolist(), itemsize
         for place in places:
-            fill_async(start + place, run, 0, run, stream.handle)
+            fill_async(start + place, run, 0, run, queue.handle)
 
     def _tensor(self, function: str) -> Tensor:
         if self.tensor is None or self.is_gone:
@@ -188,6 +194,22 @@ class memory:
 
     def __repr__(self) -> str:
         return f"<memory {self.desc!r}>"
+
+
+def _queue_of(stream: object) -> Stream:
+    if isinstance(stream, stream_type):
+        return stream.runtime_stream
+    if not isinstance(stream, Stream):
+        refuse(
+            status.invalid_arguments,
+            "memory.zero_on",
+            "stream",
+            "is no stream",
+            got=describe(stream),
+            expected="a stream of this dialect, or a Stream",
+            fix="make one with stream(engine)",
+        )
+    return stream
 
 
 def _numpy_type(desc: memory_desc) -> Any:
@@ -218,13 +240,25 @@ def _scalar(value: float, desc: memory_desc) -> np.generic:
 def _check_desc(desc: object) -> None:
     if not isinstance(desc, memory_desc):
         _refuse_desc(desc, "is no memory_desc", "a memory_desc")
+    if desc.format_kind is format_kind.host_scalar:
+        _refuse_desc(
+            desc,
+            "describes one value on the host",
+            "a tensor of the engine",
+            "pass it to memory.host_scalar(desc, value)",
+        )
     if desc.has_runtime_dims:
         _refuse_desc(desc, "has runtime dimensions", "all dimensions and strides known")
     if desc.format_kind not in (format_kind.blocked, format_kind.undef):
         _refuse_desc(desc, "has no layout", "a plain tag or strides; query the primitive's desc")
 
 
-def _refuse_desc(desc: object, what: str, expected: str) -> NoReturn:
+def _refuse_desc(
+    desc: object,
+    what: str,
+    expected: str,
+    fix: str = "give the descriptor a layout, for example memory_desc(dims, data_type, 'ab')",
+) -> NoReturn:
     refuse(
         status.invalid_arguments,
         "memory",
@@ -232,7 +266,7 @@ def _refuse_desc(desc: object, what: str, expected: str) -> NoReturn:
         what,
         got=repr(desc),
         expected=expected,
-        fix="give the descriptor a layout, for example memory_desc(dims, data_type, 'ab')",
+        fix=fix,
     )
 
 

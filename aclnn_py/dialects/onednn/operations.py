@@ -9,9 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from aclnn_py.dialects.onednn.descriptors import memory_desc
-from aclnn_py.dialects.onednn.enums import algorithm, data_type, format_kind, member
+from aclnn_py.dialects.onednn.enums import (
+    DNNL_POST_OPS_LIMIT,
+    algorithm,
+    data_type,
+    format_kind,
+    member,
+)
 from aclnn_py.dialects.onednn.statuses import refuse, status
-from aclnn_runtime.arguments import describe
+from aclnn_runtime.arguments import describe, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,8 +25,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Entry", "binary_entry", "eltwise_entry", "eltwise_rule", "other_entry", "post_ops", "single",
 ]  # fmt: skip
-
-_LIMIT: Final = 32
 
 
 @dataclass(frozen=True)
@@ -162,7 +166,16 @@ class post_ops:
 
     def append_prelu(self, mask: int) -> None:
         """Append a parametric ReLU; softmax refuses it (unimplemented)."""
-        _number("post_ops.append_prelu", "mask", mask)
+        if whole_number(mask) is None:
+            refuse(
+                status.invalid_arguments,
+                "post_ops.append_prelu",
+                "mask",
+                "is no mask",
+                got=describe(mask),
+                expected="an integer whose bits are dimensions",
+                fix="pass mask as an int; softmax takes no prelu",
+            )
         self._append("post_ops.append_prelu", other_entry("prelu"))
 
     def append_dw(
@@ -172,19 +185,23 @@ class post_ops:
         dst_data_type: data_type | int,
     ) -> None:
         """Append a depthwise convolution; softmax refuses it (unimplemented)."""
-        for kind in (weights_data_type, bias_data_type, dst_data_type):
-            member("post_ops.append_dw", "data_type", kind, data_type)
+        for name, kind in (
+            ("weights_data_type", weights_data_type),
+            ("bias_data_type", bias_data_type),
+            ("dst_data_type", dst_data_type),
+        ):
+            member("post_ops.append_dw", name, kind, data_type)
         self._append("post_ops.append_dw", other_entry("depthwise"))
 
     def _append(self, function: str, entry: Entry) -> None:
-        if len(self._entries) >= _LIMIT:
+        if len(self._entries) >= DNNL_POST_OPS_LIMIT:
             refuse(
                 status.out_of_memory,
                 function,
                 "",
                 "one entry too many",
                 got=f"entry {len(self._entries) + 1}",
-                expected=f"at most {_LIMIT}",
+                expected=f"at most {DNNL_POST_OPS_LIMIT}",
                 fix="merge operations, or use a second primitive",
             )
         self._entries.append(entry)
