@@ -24,13 +24,22 @@ void eng_ends_release(struct eng_end *dst, struct eng_end *src) {
   eng_end_release(src);
 }
 
-/* What must be wrong with memory that is not ours: it begins just behind one of our allocations, or it is none. */
+/* What must be wrong with memory that is not ours: it begins just behind one of our allocations, or before one that it
+ * reaches into, or it is none. */
 static int32_t check_pageable_(const struct eng_end *end, const char *function) {
   size_t size = 0;
   if (eng_memory_ends_before(end->address, &size)) {
     return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, end->name, "an address inside an allocation",
                       "check the pointer arithmetic", "0x%" PRIxPTR ", behind the end of an allocation of %zu bytes",
                       end->address, size);
+  }
+  uintptr_t base = 0;
+  if (eng_memory_runs_into(end->address, end->span, &base, &size)) {
+    return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, end->name,
+                      "an address inside an allocation, or bytes that are all outside of it",
+                      "check the pointer arithmetic",
+                      "%zu bytes at 0x%" PRIxPTR ", %zu bytes before an allocation of %zu bytes", end->span,
+                      end->address, (size_t)(base - end->address), size);
   }
   if (!eng_bytes_mapped(end->address, end->span)) {
     return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, end->name, "the address of that many bytes of memory",

@@ -44,6 +44,8 @@ struct eng_memory *eng_memory_find(uintptr_t address);
 
 /* Whether the address lies in the slack behind a live allocation of *size bytes, which is nobody's memory. */
 bool eng_memory_ends_before(uintptr_t address, size_t *size);
+/* Whether memory that begins outside of all allocations reaches into one of the runtime's own, *size bytes at *base. */
+bool eng_memory_runs_into(uintptr_t address, size_t span, uintptr_t *base, size_t *size);
 
 /* A queued task's hold: a reference and a place in the pending count. */
 eng_hold eng_memory_hold(struct eng_memory *memory); /* takes over the caller's reference */

@@ -121,6 +121,34 @@ bool eng_memory_ends_before(uintptr_t address, size_t *size) {
   return found != NULL;
 }
 
+/* Under the lock. The first one of the runtime's own found in a range; host memory that is registered is the program's.
+ */
+static const struct eng_memory *own_in_(uintptr_t address, size_t size) {
+  struct eng_memory probe;
+  probe.base = address;
+  probe.size = size;
+  struct eng_memory *const *node = size == 0 ? NULL : tfind(&probe, &tree_, compare_);
+  if (node == NULL) return NULL;
+  const struct eng_memory *found = *node;
+  if (found->kind != ACLPY_MEMORY_REGISTERED) return found;
+  const uintptr_t end = found->base + found->size;
+  const struct eng_memory *before = found->base > address ? own_in_(address, found->base - address) : NULL;
+  if (before != NULL || address + size <= end) return before;
+  return own_in_(end, address + size - end);
+}
+
+bool eng_memory_runs_into(uintptr_t address, size_t span, uintptr_t *base, size_t *size) {
+  if (span > UINTPTR_MAX - address) return false;
+  pthread_mutex_lock(&lock_);
+  const struct eng_memory *found = own_in_(address, span);
+  if (found != NULL) {
+    *base = found->base;
+    *size = found->size;
+  }
+  pthread_mutex_unlock(&lock_);
+  return found != NULL;
+}
+
 static const char *kind_name_(int32_t kind) {
   if (kind == ACLPY_MEMORY_REGISTERED) return "registered host";
   return kind == ACLPY_MEMORY_HOST ? "pinned host" : "device";

@@ -62,6 +62,43 @@ static void allocating(void) {
   CHECK_EQUAL(aclpy_free_synchronized(0, 0, 0), 100000);
 }
 
+/* Bytes that begin just before an allocation and reach into it: nothing is read or written. */
+static void before_an_allocation(void) {
+  for (int on_host = 0; on_host < 2; on_host++) {
+    const uintptr_t ours = on_host ? pinned_ : device_, other = on_host ? device_ : host();
+    const int32_t to = on_host ? D2H : H2D, from = on_host ? H2D : D2H;
+    unsigned char kept[256];
+    memcpy(kept, bytes(ours), 256);
+    for (size_t back = 1; back <= 16; back += 15) {
+      const uintptr_t at = ours - back;
+      CHECK_EQUAL(aclpy_memcpy(0, at, 64, other, 64, to), 107000);
+      CHECK_EQUAL(aclpy_memcpy(0, other, 64, at, 64, from), 107000);
+      CHECK_EQUAL(aclpy_memset(0, at, 300, 0xAB, 300), 107000); /* from before it to behind it */
+      CHECK_EQUAL(aclpy_memcpy_async(0, at, 64, other, 64, to, stream_), 107000);
+      CHECK_EQUAL(aclpy_memset_async(0, at, 64, 0xAB, 64, stream_), 107000);
+      CHECK_EQUAL(aclpy_memcpy_2d(0, at, 16, other, 16, 8, 4, to), 107000);
+    }
+    CHECK(memcmp(kept, bytes(ours), 256) == 0);
+  }
+  CHECK_EQUAL(aclpy_stream_synchronize(0, stream_), 0);
+}
+
+/* The program's own memory may be registered in part. */
+static void around_registered_memory(void) {
+  void *pages = NULL;
+  uintptr_t on_device = 0, large = 0;
+  CHECK(posix_memalign(&pages, 4096, 3 * 4096) == 0);
+  memset(pages, 5, 3 * 4096);
+  const uintptr_t at = (uintptr_t)pages;
+  CHECK_EQUAL(aclpy_malloc(0, 3 * 4096, 0, &large), 0);
+  CHECK_EQUAL(aclpy_host_register(0, at + 4096, 4096, 0, &on_device), 0);
+  CHECK_EQUAL(aclpy_memcpy(0, large, 3 * 4096, at, 3 * 4096, H2D), 0);
+  CHECK_EQUAL(bytes(large)[3 * 4096 - 1], 5);
+  CHECK_EQUAL(aclpy_host_unregister(at + 4096), 0);
+  CHECK_EQUAL(aclpy_free(large), 0);
+  free(pages);
+}
+
 static void rectangles(void) {
   for (int i = 0; i < 256; i++) pageable_[i] = (unsigned char)i;
   memset(bytes(device_), 0, 256);
@@ -375,6 +412,8 @@ int main(void) {
   CHECK_EQUAL(aclpy_malloc_host(0, 256, &pinned_), 0);
   CHECK_EQUAL(aclpy_stream_create(0, 0, 0, &stream_), 0);
   memset(bytes(pinned_), 0, 256);
+  RUN(before_an_allocation);
+  RUN(around_registered_memory);
   RUN(rectangles);
   RUN(patterns);
   RUN(batches);
