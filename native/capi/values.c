@@ -91,11 +91,12 @@ static int32_t destroy_members_(const struct capi_object *list, const char *func
 
 static int32_t destroy_(const void *pointer, enum capi_value_kind kind, const char *function) {
   if (pointer == NULL) return ACLPY_ACL_SUCCESS;
+  const char *argument = kind == CAPI_SCALAR ? "scalar" : "array";
   int32_t status = ACLPY_ACL_SUCCESS;
-  struct capi_object *found = capi_value_acquire(pointer, kind, function, "object", &status);
+  struct capi_object *found = capi_value_acquire(pointer, kind, function, argument, &status);
   if (found == NULL) return status;
   if (eng_handle_close(ENG_VALUE, capi_handle(pointer), false) == NULL) {
-    status = refuse_(pointer, kind, function, "object"); /* another thread was faster */
+    status = refuse_(pointer, kind, function, argument); /* another thread was faster */
   } else {
     if (kind == CAPI_TENSOR_LIST || kind == CAPI_SCALAR_LIST) status = destroy_members_(found, function);
     eng_release(&found->head);

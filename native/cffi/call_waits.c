@@ -27,7 +27,7 @@ bool calls_wait(int32_t (*call)(const uint64_t *numbers), const uint64_t *number
   (void)aclpy_set_pulse(NULL, NULL);
   PyEval_RestoreThread(patience.thread);
   if (patience.type == NULL) return true;
-  aclpy_error_clear();
+  if (*status != 0) aclpy_error_take_back(); /* of a time limit that nobody has set */
   PyErr_Restore(patience.type, patience.value, patience.traceback);
   return false;
 }

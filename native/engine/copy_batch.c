@@ -68,8 +68,10 @@ static int32_t check_copy_(const struct batch_ *batch, size_t index) {
   if (copy->count == 0) return ACLPY_ACL_SUCCESS;
   if (copy->dst == 0) return eng_fail_null(batch->function, "dsts");
   if (copy->src == 0) return eng_fail_null(batch->function, "srcs");
-  if (copy->count > copy->dst_max) return eng_refuse_count(batch->function, "destMax", copy->count, copy->dst_max);
-  return ACLPY_ACL_SUCCESS;
+  if (copy->count <= copy->dst_max) return ACLPY_ACL_SUCCESS;
+  return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, batch->function, "sizes", "sizes of at most the room in destMaxs",
+                    "pass the size of each destination as it is", "sizes[%zu] %zu, destMaxs[%zu] %zu", index,
+                    copy->count, index, copy->dst_max);
 }
 
 /* *done: nothing is left to do, whatever the status. */

@@ -37,6 +37,7 @@ int32_t aclpy_fail(int32_t status, const char *function, const char *argument, c
                    const char *got_format, ...);
 const aclpy_error *aclpy_error_last(void);
 void aclpy_error_clear(void);
+void aclpy_error_take_back(void); /* as if the call that failed last in this thread had not been made */
 /* aclrtGetLastError (clear) and aclrtPeekAtLastError: the calling thread's latest failure of the runtime layer. */
 int32_t aclpy_last_error(int32_t level, int32_t clear, int32_t *code);
 /* What an exception callback is told of a failed task; it runs on the thread that ran the task. */

@@ -28,7 +28,7 @@ int32_t aclpy_last_error(int32_t level, int32_t clear, int32_t *code) {
   const char *function = clear ? "aclrtGetLastError" : "aclrtPeekAtLastError";
   if (code == NULL) return eng_fail_null(function, "code");
   if (level != 0) {
-    return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, function, "flag", "0 (the calling thread)", "pass 0", "%d",
+    return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, function, "level", "0 (the calling thread)", "pass 0", "%d",
                       (int)level);
   }
   struct eng_thread *self = eng_self();
@@ -87,6 +87,13 @@ static struct eng_failure without_memory_ = {.owners = 1,
  * checks of gcc's sanitizer go wrong on thread-local variables in the middle of a longer function. */
 __attribute__((noinline)) static void take_back_(struct eng_thread *self, int32_t status) {
   if (self->runtime_error == status) self->runtime_error = self->runtime_error_before;
+}
+
+void aclpy_error_take_back(void) {
+  struct eng_thread *self = eng_self();
+  take_back_(self, self->error.status);
+  eng_messages_take_back();
+  aclpy_error_clear();
 }
 
 struct eng_failure *eng_failure_new(int32_t status, uint64_t token, const char *function) {

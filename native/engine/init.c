@@ -96,13 +96,19 @@ static int32_t load_(const char *path, struct config_ *config) {
   return default_device_(config, text);
 }
 
+/* Under the lock: a further call is counted, whatever file it names. */
+static int32_t count_again_(void) {
+  if (count_ == 0) return ACLPY_ACL_SUCCESS;
+  count_++;
+  return aclpy_fail(ACLPY_ACL_ERROR_REPEAT_INITIALIZE, "aclInit", "", "one call in the whole process",
+                    "nothing: it has been counted, and as many aclFinalizeReference calls undo it",
+                    "call number %" PRIu64 " without aclFinalize in between", count_);
+}
+
+/* Under the lock. */
 static int32_t count_up_(const struct config_ *config) {
-  if (count_ > 0) {
-    count_++;
-    return aclpy_fail(ACLPY_ACL_ERROR_REPEAT_INITIALIZE, "aclInit", "", "one call in the whole process",
-                      "nothing: it has been counted, and as many aclFinalizeReference calls undo it",
-                      "call number %" PRIu64 " without aclFinalize in between", count_);
-  }
+  int32_t status = count_again_(); /* another thread was faster */
+  if (status != ACLPY_ACL_SUCCESS) return status;
   if (configured_ && config->content != content_) {
     return aclpy_fail(ACLPY_ACL_ERROR_INVALID_PARAM, "aclInit", "configPath",
                       "the settings of the process's first aclInit", "pass the same file again",
@@ -123,8 +129,12 @@ int32_t aclpy_init(const char *config_path) {
     return aclpy_fail(ACLPY_ACL_ERROR_INTERNAL_ERROR, "aclInit", "", "a known chip in ACLNN_PY_SOC",
                       "unset ACLNN_PY_SOC, or name a profile such as Ascend910B", "%.60s", getenv("ACLNN_PY_SOC"));
   }
+  pthread_mutex_lock(&lock_);
+  int32_t status = count_again_();
+  pthread_mutex_unlock(&lock_);
+  if (status != ACLPY_ACL_SUCCESS) return status;
   struct config_ config = {.device = -1};
-  int32_t status = load_(config_path, &config);
+  status = load_(config_path, &config);
   if (status == ACLPY_ACL_SUCCESS) {
     pthread_mutex_lock(&lock_);
     status = count_up_(&config);

@@ -55,10 +55,15 @@ static int32_t set_failure_mode_(struct eng_stream *stream, uint64_t mode, const
                     "create another stream: stopping cannot be taken back", "0");
 }
 
+/* The names that call an attribute's value otherwise are those of the overflow check. */
+static const char *value_name_(const char *function) {
+  return strstr(function, "OverflowSwitch") != NULL ? "flag" : "value";
+}
+
 static int32_t set_(struct eng_stream *stream, int32_t attribute, uint64_t value, const char *function) {
   if (attribute == FAILURE_MODE) return set_failure_mode_(stream, value, function);
   if (attribute == OVERFLOW_CHECK && value > 1) {
-    return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, "value", "0 (off) or 1 (on)", "", "%" PRIu64, value);
+    return aclpy_fail(ACLPY_ACL_ERROR_RT_PARAM_INVALID, function, value_name_(function), "0 (off) or 1 (on)", "", "%" PRIu64, value);
   }
   pthread_mutex_lock(&stream->lock);
   if (attribute == PRIORITY) {
@@ -95,7 +100,7 @@ int32_t aclpy_stream_set_attribute(aclpy_handle ctx, aclpy_handle stream, int32_
 
 int32_t aclpy_stream_get_attribute(aclpy_handle ctx, aclpy_handle stream, int32_t attribute, uint64_t *value,
                                    const char *function) {
-  if (value == NULL) return eng_fail_null(function, "value");
+  if (value == NULL) return eng_fail_null(function, value_name_(function));
   int32_t status = ACLPY_ACL_SUCCESS;
   struct eng_stream *found = find_(ctx, stream, attribute, function, &status);
   if (found == NULL) return status;

@@ -83,10 +83,14 @@ class World:
 @pytest.mark.parametrize("wait", WAITS)
 def test_what_a_handler_raises_ends_the_wait(gate, alarm, wait):
     world = World(gate)
+    acl.aclrtGetLastError(0)
+    acl.aclGetRecentErrMsg()
     alarm(interrupt)
     with pytest.raises(Interrupted):
         WAITS[wait](world)
     assert not gate.is_set()
+    assert acl.aclrtPeekAtLastError(0) == 0  # no status was returned, so none is the last
+    assert not acl.aclGetRecentErrMsg()
     gate.set()
     acl.aclrtSynchronizeDevice()
     assert np.array_equal(world.tensor.numpy(), [0] * 4)

@@ -66,11 +66,70 @@ def test_section_2_what_the_graph_said_of_shapes(bench):
         bench.compiled(part, shaped(part, SHAPE), [lt(9)])
 
 
+@pytest.mark.parametrize(
+    ("port", "given", "wanted"),
+    [
+        ((2, 3), (4, 3), "2x3"),
+        ((2, UNKNOWN), (4, 3), "2x?"),
+        (3, (4, 3), "?x?x?"),
+        ((), (4, 3), "scalar"),
+    ],
+    ids=str,
+)
+def test_an_input_of_another_shape_than_the_graph_s(bench, port, given, wanted):
+    """What was passed is what was got."""
+    with refused("invalid_shape", r"^inputs\[0\]$") as caught:
+        bench.compiled(part_of("SoftMax", port), [lt(0, "f32", given)], [lt(9, "f32", given)])
+    assert "got:      <logical_tensor 0 f32 4x3 strides (3, 1)>\n" in str(caught.value)
+    assert f"expected: {wanted}, as in the graph\n" in str(caught.value)
+
+
 @pytest.mark.parametrize("dims", [None, 3, (3, UNKNOWN, 5)])
 def test_an_input_whose_shape_is_not_known(bench, dims):
-    part = part_of("SoftMax")
-    with refused("invalid_shape"):
-        bench.compiled(part, [lt(0, "f32", dims)], [lt(9)])
+    part = part_of("SoftMaxBackward")
+    inputs = [lt(0, "f32", SHAPE), lt(1, "f32", dims)]
+    for order, label in ((inputs, r"^inputs\[1\]$"), (inputs[::-1], r"^inputs\[0\]$")):
+        with refused("invalid_shape", label) as caught:
+            bench.compiled(part, order, [lt(9)])
+        assert caught.value.hint == "give its dimensions"  # there is nothing to query yet
+
+
+def test_an_input_whose_strides_are_not_known(bench):
+    with refused("invalid_shape", r"^inputs\[0\]$") as caught:
+        bench.compiled(part_of("SoftMax"), [lt(0, "f32", SHAPE, (UNKNOWN, 5, 1))], [lt(9)])
+    assert caught.value.hint.startswith("give its strides")
+
+
+LARGE = (2**29, 2**30)
+
+
+@pytest.mark.parametrize("kind", FAMILY)
+def test_inputs_that_are_too_large_are_refused_in_the_graph_s_words(bench, kind):
+    part = part_of(kind)
+    with refused("invalid_arguments", r"^inputs\[0\]$") as caught:
+        bench.compiled(part, shaped(part, LARGE), [lt(9)])
+    text = str(caught.value)
+    assert text.startswith("partition.compile: argument 'inputs[0]' is too large\n")
+    for foreign in ("GetWorkspaceSize", "viewDims", "161002", "memory_desc"):
+        assert foreign not in text
+
+
+@pytest.mark.parametrize("layout", [dnnl.layout_type.strided, ANY])
+def test_an_output_that_is_too_large(bench, layout):
+    """Of twice the input's size."""
+    (part,) = partitions(op(0, "SoftMax", [lt(0, "bf16")], [lt(9, "f32", None, layout)]))
+    dims = (2**28, 2**28)
+    with refused("invalid_arguments", r"^outputs\[0\]$") as caught:
+        bench.compiled(part, [lt(0, "bf16", dims)])
+    assert "is too large" in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [(), ((), {}, None)], ids=str)
+def test_only_partitions_make_compiled_ones(given):
+    with refused("invalid_arguments") as caught:
+        dnnl.compiled_partition(*given)
+    assert "cannot be made directly" in str(caught.value)
+    assert caught.value.hint == "use partition.compile(inputs, outputs, engine)"
 
 
 def test_section_2_inferred_strides_are_dense(bench):

@@ -89,6 +89,23 @@ def test_memory_that_overlaps(bench, call):
     call.refuses()
 
 
+@pytest.mark.parametrize("tid", [2, 4])
+def test_memory_that_overlaps_is_named_by_ids(bench, tid):
+    """Also of operands, two of which may be of operators of one kind."""
+    chain = Chain(dims=SHAPE).then("Add", ("f32", SHAPE)).then("Add", ("f32", SHAPE))
+    (part,) = chain.partitions()
+    compiled = bench.compiled(part)
+    inputs = {port.id: bench.tensor(compiled, port.id, X) for port in part.get_input_ports()}
+    assert list(inputs) == [0, 2, 4]
+    lt_out = compiled.query_logical_tensor(chain.end.id)
+    out = dnnl.tensor(lt_out, bench.engine, inputs[tid]._memory.handle)
+    with refused("invalid_arguments", "inputs or outputs") as caught:
+        compiled.execute(bench.stream, list(inputs.values()), [out])
+    adds = {2: "<op 1 Add>", 4: "<op 2 Add>"}
+    got = f"tensor {chain.end.id} (dst) and tensor {tid} (operand of {adds[tid]}) share bytes"
+    assert f"got:      {got}\n" in str(caught.value)
+
+
 def test_memory_that_is_gone_is_called_by_the_graph_s_names(bench, call):
     memory = bench.engine.device.malloc(call.inputs[0].get_logical_tensor().get_mem_size())
     call.inputs[0] = dnnl.tensor(call.inputs[0].get_logical_tensor(), bench.engine, memory)

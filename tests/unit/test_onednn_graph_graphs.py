@@ -51,6 +51,39 @@ def test_a_size_that_is_not_known(one):
 
 
 UNKNOWN = dnnl.DNNL_GRAPH_UNKNOWN_DIM
+NO_MEMORY = [
+    (lt(0, "f32", (2**40, 2**40)), "invalid_arguments", "dims", "is too large"),
+    # Strides that would do for u8.
+    (lt(0, "f32", (2, 3), (2**56, 1)), "invalid_arguments", "layout", "reach too far"),
+    (lt(0, "undef", (2, 3)), "invalid_arguments", "dtype", "names no element type"),
+    (lt(0, "s4", (2, 3)), "unimplemented", "dtype", "packed 4-bit"),
+    (lt(0, "f32"), "invalid_shape", "dims", "dimensions open"),
+    (lt(0, "f32", (2, UNKNOWN)), "invalid_shape", "dims", "dimensions open"),
+    (lt(0, "f32", (2, 3), ANY), "invalid_shape", "layout", "layout open"),
+    (lt(0, "f32", (2, 3), (UNKNOWN, 1)), "invalid_shape", "layout", "strides open"),
+]
+
+
+@pytest.mark.parametrize(("one", "status", "field", "what"), NO_MEMORY, ids=repr)
+def test_what_has_no_memory_is_called_by_the_graph_s_names(one, status, field, what):
+    engine = dnnl.engine(dnnl.engine_kind.cpu, 0)
+    for call, function, argument in (
+        (one.get_mem_size, "logical_tensor.get_mem_size", field),
+        (lambda: dnnl.tensor(one, engine), "tensor", "lt"),
+    ):
+        with refused(status, f"^{argument}$") as caught:
+            call()
+        assert caught.value.function == function
+        assert what in str(caught.value)
+        assert "memory_desc" not in str(caught.value)
+
+
+def test_a_tensor_without_an_engine():
+    with refused("invalid_arguments", "engine") as caught:
+        dnnl.tensor(lt(0, "f32", (2, 3)), None)
+    assert caught.value.function == "tensor"
+
+
 BAD = [
     ("tid", {"tid": -1}), ("tid", {"tid": 2**64}), ("tid", {"tid": "0"}),
     ("dtype", {"dtype": "f32"}), ("dtype", {"dtype": 77}),
@@ -59,19 +92,26 @@ BAD = [
     ("dims", {"dims": (-1, 2)}), ("dims", {"dims": (2.5,)}), ("dims", {"dims": object()}),
     ("dims", {"dims": (2**63,)}), ("layout", {"layout": 9}), ("layout", {"layout": (1,)}),
     ("layout", {"layout": (-1, 1)}), ("layout", {"layout": ("a", "b")}),
-    ("strides", {"layout": (1, 1)}), ("ptype", {"ptype": 9}),
+    ("layout", {"layout": (1, 1)}), ("layout", {"layout": (2**61, 1)}), ("ptype", {"ptype": 9}),
     ("ptype", {"ptype": dnnl.property_type.host_scalar}),
     ("layout_id", {"layout": dnnl.layout_type.opaque}),
     ("layout_id", {"layout": dnnl.layout_type.opaque, "layout_id": 5}),
     ("layout_id", {"layout_id": 1}), ("layout_id", {"layout_id": np.array([0, 1])}),
+    # What has no order, more axes than one, or is one value though made of many.
+    *[(name, {name: value}) for name in ("dims", "layout") for value in (
+        {3: 2, 1: 4}, {3, 1}, frozenset([3, 1]), {3: 2, 1: 4}.keys(), b"\3\1", bytearray(b"\3\1"),
+    )],
+    *[("dims", {"dims": value}) for value in ({}, set(), b"", "", np.ones((0, 3), int))],
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("argument", "change"), BAD, ids=shown)
 def test_bad_logical_tensors(argument, change):
     call = {"tid": 0, "dtype": dnnl.data_type.f32, "dims": (2, 3), **change}
-    with refused("invalid_arguments", argument):
+    with refused("invalid_arguments", f"^{argument}$") as caught:
         dnnl.logical_tensor(**call)
+    assert caught.value.function == "logical_tensor"
+    assert " tag " not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,27 @@ def test_section_2_number_of_outputs(kind):
         assert added(one) == ("success" if 1 <= count <= most else "invalid_graph_op"), count
 
 
+@pytest.mark.parametrize(
+    ("kind", "inputs", "outputs", "wanted"),
+    [
+        ("SoftMax", 1, 0, "1 or 2: dst, stats (optional)"),
+        ("SoftMax", 1, 3, "1 or 2: dst, stats (optional)"),
+        ("SoftMax", 2, 1, "1: src"),
+        ("SoftMaxBackward", 1, 1, "2: diff_dst, dst"),
+        ("Add", 1, 1, "2: src_0, src_1"),
+        ("LogSoftmax", 1, 2, "1: dst"),
+        ("End", 1, 1, "0: none"),
+    ],
+)
+def test_section_2_what_is_optional_is_said(kind, inputs, outputs, wanted):
+    given, made = (
+        [lt(10 * i + n) for n in range(count)] for i, count in ((1, inputs), (2, outputs))
+    )
+    with refused("invalid_graph_op", "puts") as caught:
+        dnnl.graph(dnnl.engine_kind.cpu).add_op(op(0, kind, given, made))
+    assert f"expected: {wanted}\n" in str(caught.value)
+
+
 # ---- element types (section 2, second table) ----------------------------------------------------
 
 
@@ -171,6 +192,8 @@ NO_VALUES = [
     None, object(), float("nan"), 2**63, [1, None], 1j, ["none"], LikeAnArray(), [LikeAnArray()],
     np.ones((2, 2), np.float32), np.array([1, np.nan]), np.ones(2, np.complex64),
     np.array([True]), np.array(["a"]), np.zeros(1, [("a", "f4")]),
+    # What has no order, more axes than one, or is one value though made of many.
+    {}, {3: 4}, {3: 4}.keys(), {1, 2}, frozenset([1]), b"x", bytearray(b"x"), np.ones((0, 3)),
 ]  # fmt: skip
 
 
@@ -178,6 +201,54 @@ NO_VALUES = [
 def test_what_cannot_be_an_attribute(value):
     with refused("invalid_arguments", "value"):
         simple("SoftMax").set_attr(ATTR.axis, value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value", "example"),
+    [
+        ("SoftMax", "mode", b"none", "set_attr(op.attr.mode, 'none')"),
+        ("GELU", "mode", {}, "set_attr(op.attr.mode, 'gelu_erf')"),
+        ("SoftMax", "axis", {1}, "set_attr(op.attr.axis, 1)"),
+        ("Quantize", "scales", {0.5}, "set_attr(op.attr.scales, [0.5])"),
+        ("Quantize", "zps", {1: 0}, "set_attr(op.attr.zps, [0])"),
+        ("Elu", "alpha", None, "set_attr(op.attr.alpha, 0.5)"),
+        ("SoftMax", "alpha", None, "pass one of these"),  # which it does not have
+    ],
+)
+def test_what_cannot_be_an_attribute_has_a_fix_for_the_same_one(kind, name, value, example):
+    with refused("invalid_arguments", "value") as caught:
+        dnnl.op(0, KIND[kind]).set_attr(ATTR[name], value)
+    assert caught.value.hint.endswith(example)
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        (float("nan"), "is NaN"),
+        ([0.5, float("nan")], "holds NaN"),
+        (np.array([1, np.nan]), "holds NaN"),
+        ([np.float32("nan")], "holds NaN"),
+        (1e60, "is 1e+60, which is beyond float32"),
+        ([0.5, -1e60], "holds -1e+60, which is beyond float32"),
+    ],
+    ids=shown,
+)
+def test_floats_that_cannot_be_attributes_are_named(value, fault):
+    with refused("invalid_arguments", "value") as caught:
+        dnnl.op(0, KIND.Quantize).set_attr(ATTR.scales, value)
+    assert f"argument 'value' {fault}\n" in str(caught.value)
+    assert caught.value.hint == "check how scales was computed"
+
+
+@pytest.mark.parametrize(
+    ("scale", "fault"),
+    [(float("inf"), "divide by infinity"), (0.0, "divide by nothing"), (1e-60, "by nothing")],
+)
+def test_scales_that_divide_by_nothing_or_by_infinity(scale, fault):
+    one = op(0, "Quantize", [lt(0)], [lt(1, "u8")], scales=[scale])
+    with refused("invalid_graph_op", "scales") as caught:
+        dnnl.graph(dnnl.engine_kind.cpu).add_op(one)
+    assert fault in str(caught.value)
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", np.longdouble, ml_dtypes.bfloat16, ">f4"])
@@ -312,11 +383,50 @@ def test_an_operator_without_a_schema_is_carried():
     ("kind", {"kind": "SoftMax"}), ("kind", {"kind": 999}),
     ("inputs", {"inputs": 3}), ("inputs", {"inputs": [np.zeros(3)]}),
     ("outputs", {"outputs": [None]}), ("outputs", {"outputs": {"y": lt(0)}}),
+    ("inputs", {"inputs": {lt(0)}}), ("outputs", {"outputs": frozenset([lt(1)])}),
 ])  # fmt: skip
 def test_bad_arguments_of_op(argument, change):
     call = {"id": 0, "kind": KIND.SoftMax, "inputs": [lt(0)], "outputs": [lt(1)], **change}
     with refused("invalid_arguments", argument):
         dnnl.op(**call)
+
+
+@pytest.mark.parametrize("value", [None, "x", []], ids=repr)
+@pytest.mark.parametrize("name", ["add_input", "add_output"])
+def test_one_tensor_is_called_by_its_parameter(name, value):
+    one = simple("SoftMax")
+    for call in (lambda: getattr(one, name)(value), lambda: getattr(one, name)(tensor=value)):
+        with refused("invalid_arguments", "^tensor$"):
+            call()
+
+
+@pytest.mark.parametrize("name", ["add_inputs", "add_outputs"])
+def test_several_tensors_are_refused_by_the_call_s_name(name):
+    for value, argument in (
+        (3, "^tensors$"),
+        ({lt(0)}, "^tensors$"),
+        ([lt(0), 3], r"tensors\[1\]"),
+    ):
+        with refused("invalid_arguments", argument) as caught:
+            getattr(simple("SoftMax"), name)(value)
+        assert caught.value.function == f"op.{name}"
+
+
+@pytest.mark.parametrize(
+    ("call", "example"),
+    [
+        (lambda: dnnl.op(0, None), "kind.SoftMax"),
+        (lambda: simple("SoftMax").set_attr(None, 1), "attr.axis"),
+        (lambda: simple("SoftMax").get(None), "attr.axis"),
+        (lambda: graph_of().get_partitions(None), "policy.fusion"),
+        (lambda: dnnl.logical_tensor(0, ptype=None), "property_type.constant"),
+        (lambda: dnnl.logical_tensor(0, layout=9), "layout_type.strided"),
+    ],
+)
+def test_hints_name_what_is_asked_for_most(call, example):
+    with refused("invalid_arguments") as caught:
+        call()
+    assert caught.value.hint == f"for example {example}"
 
 
 def test_a_graph_keeps_what_was_added():

@@ -76,6 +76,8 @@ REFUSED = [
     (((2, 3), dnnl.data_type.s4, "ab"), "unimplemented", "data_type"),
     (((1,) * 13, F32, (1,) * 13), "invalid_arguments", "dims"),
     ((2.5, F32, "a"), "invalid_arguments", "dims"),
+    (({3, 2}, F32, "ab"), "invalid_arguments", "dims"),  # a set has no order
+    ((b"ab", F32, "ab"), "invalid_arguments", "dims"),
     (((2, 2.5), F32, "ab"), "invalid_arguments", "dims"),
     (((2**40, 2**40), F32, "ab"), "invalid_arguments", "dims"),
     (((2**63,), F32, "a"), "invalid_arguments", "dims"),

@@ -10,6 +10,10 @@ from support.process import run_python
 STORIES = {
     "once": ("aclInit() aclFinalize()", "0 0"),
     "twice": ("aclInit() aclInit() aclFinalize()", "0 100002 0"),
+    "twice_with_a_bad_file": (
+        "aclInit() aclInit('/no/such/file') aclInit(BROKEN) aclInit(OTHER) aclFinalize()",
+        "0 100002 100002 100002 0",
+    ),
     "finalize_twice": ("aclInit() aclFinalize() aclFinalize()", "0 0 100037"),
     "finalize_without_init": ("aclFinalize() aclFinalize()", "0 100037"),
     "finalize_ends_all": ("aclInit() aclInit() aclFinalize() aclFinalize()", "0 100002 0 100037"),

@@ -17,9 +17,10 @@ from aclnn_py.dialects.onednn.enums import (
     member,
     table_row,
 )
+from aclnn_py.dialects.onednn.sequences import integers
 from aclnn_py.dialects.onednn.statuses import refuse, status
 from aclnn_py.dialects.onednn.tags import axis_order, natural_tag
-from aclnn_runtime.arguments import describe, whole_numbers
+from aclnn_runtime.arguments import describe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -280,7 +281,7 @@ def _type(value: object, *, needed: bool) -> data_type:
 
 
 def _integers(argument: str, values: object) -> tuple[int, ...]:
-    found = whole_numbers(values)
+    found = integers(values)
     if found is None or not all(-(2**63) <= value < 2**63 for value in found):
         refuse(
             status.invalid_arguments,

@@ -28,6 +28,7 @@ __all__ = [
     "DNNL_ARG_SRC_2",
     "DNNL_ARG_WORKSPACE",
     "DNNL_MAX_NDIMS",
+    "DNNL_POST_OPS_LIMIT",
     "DNNL_RUNTIME_DIM_VAL",
     "accumulation_mode",
     "algorithm",

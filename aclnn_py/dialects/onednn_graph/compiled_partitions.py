@@ -58,7 +58,7 @@ class _Planned(softmax_primitive_desc):
     __qualname__ = "partition.compile"
     words = Words(
         arguments="inputs or outputs",
-        label="inputs or outputs ({name})",
+        label="inputs or outputs, {name}",
         scratchpad="scratchpad",
         apart="separate memory, or a pair of get_inplace_ports()",
         fix="compare with query_logical_tensor(id), get_inplace_ports() and "
@@ -99,9 +99,35 @@ class _Bound(NamedTuple):
 
 
 class compiled_partition(calls.Prepared):
-    """A planned partition; made by ``partition.compile``."""
+    """A planned partition; made by ``partition.compile``.
 
-    def __init__(
+    Raises
+    ------
+    OneDnnError
+        invalid_arguments where it is made directly.
+    """
+
+    def __init__(self, *given: object, **named: object) -> None:
+        refuse(
+            status.invalid_arguments,
+            "compiled_partition",
+            "",
+            "cannot be made directly",
+            got=f"{len(given) + len(named)} arguments",
+            expected="a partition that is compiled",
+            fix="use partition.compile(inputs, outputs, engine)",
+        )
+
+    @classmethod
+    def of_ops(
+        cls, ops: tuple[op, ...], settled: dict[int, logical_tensor], engine: engine
+    ) -> compiled_partition:
+        """What ``partition.compile`` returns, once everything is checked."""
+        made = cls.__new__(cls)
+        made._fill(ops, settled, engine)  # noqa: SLF001  # the one maker of its own class
+        return made
+
+    def _fill(
         self, ops: tuple[op, ...], settled: dict[int, logical_tensor], engine: engine
     ) -> None:
         lowered = lower(ops, settled)

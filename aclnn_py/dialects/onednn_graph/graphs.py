@@ -133,7 +133,7 @@ class graph:
         Every operator comes back. ``is_supported()`` is true where a partition is of the softmax
         family; the others are for the caller to compute.
         """
-        rule = member("graph.get_partitions", "policy", policy, policy_type)
+        rule = member("graph.get_partitions", "policy", policy, policy_type, policy_type.fusion)
         if not self._finalized:
             _invalid_graph(
                 "graph.get_partitions",

@@ -3,23 +3,25 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
 from aclnn_py.dialects.onednn.descriptors import memory_desc
 from aclnn_py.dialects.onednn.enums import DNNL_MAX_NDIMS, member
 from aclnn_py.dialects.onednn.enums import data_type as data_type_t
-from aclnn_py.dialects.onednn.statuses import refuse, status
+from aclnn_py.dialects.onednn.sequences import integers
+from aclnn_py.dialects.onednn.statuses import OneDnnError, refuse, status
 from aclnn_py.dialects.onednn_graph.enums import (
     DNNL_GRAPH_UNKNOWN_DIM,
     DNNL_GRAPH_UNKNOWN_NDIMS,
 )
 from aclnn_py.dialects.onednn_graph.enums import layout_type as layout_type_t
 from aclnn_py.dialects.onednn_graph.enums import property_type as property_type_t
-from aclnn_runtime.arguments import describe, whole_number, whole_numbers
+from aclnn_runtime.arguments import describe, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["check_logical_tensor", "dense_strides", "logical_tensor"]
 
@@ -28,6 +30,28 @@ _MOST_ID: Final = 2**64
 
 # The only opaque layout there is: row-major. What is opaque is that callers may not count on it.
 _OPAQUE_ID: Final = 1
+
+# What a memory descriptor refuses, by its argument: whose field that is here, and what to say.
+_REFUSALS: Final = {
+    "dims": (
+        "dims",
+        "is too large",
+        "at most 2**57 bytes, gaps included",
+        "check how its dimensions were computed",
+    ),
+    "strides": (
+        "layout",
+        "has strides that overlap or reach too far",
+        "strides of 0, or at least the extent of the faster dimensions; at most 2**57 bytes",
+        "leave the layout out for row-major",
+    ),
+    "data_type": (
+        "dtype",
+        "names a packed 4-bit type",
+        "a type of at least one byte",
+        "softmax takes none of them in any direction",
+    ),
+}
 
 
 def dense_strides(dims: Sequence[int]) -> tuple[int, ...]:
@@ -95,9 +119,10 @@ class logical_tensor:
         ndims, sizes = _dims(dims)
         put(self, "ndims", ndims)
         put(self, "dims", sizes)
-        put(self, "ptype", member(_NAME, "ptype", ptype, property_type_t))
+        constant, strided = property_type_t.constant, layout_type_t.strided
+        put(self, "ptype", member(_NAME, "ptype", ptype, property_type_t, constant))
         given = isinstance(layout, int)
-        kind = member(_NAME, "layout", layout, layout_type_t) if given else layout_type_t.strided
+        kind = member(_NAME, "layout", layout, layout_type_t, strided) if given else strided
         put(self, "layout", kind)
         put(self, "strides", _strides(ndims, sizes, kind, None if given else layout))
         put(self, "layout_id", layout_id)
@@ -108,6 +133,11 @@ class logical_tensor:
     def is_shape_known(self) -> bool:
         """Whether rank and all dimensions are."""
         return self.ndims >= 0 and DNNL_GRAPH_UNKNOWN_DIM not in self.dims
+
+    @property
+    def shape_text(self) -> str:
+        """Its shape for texts: ``2x?``."""
+        return "?" if self.ndims < 0 else "x".join(map(_size, self.dims)) or "scalar"
 
     def get_id(self) -> int:
         """Its identity."""
@@ -172,26 +202,37 @@ class logical_tensor:
             object.__setattr__(made, name, value)
         return made
 
-    def memory_desc(self, function: str) -> memory_desc:
-        """The same for memory; a scalar has one dimension of 1."""
-        settled = self.layout in (layout_type_t.strided, layout_type_t.opaque)
-        if not self.is_shape_known or not settled or DNNL_GRAPH_UNKNOWN_DIM in self.strides:
+    def memory_desc(self, function: str, argument: str = "") -> memory_desc:
+        """The same for memory; a scalar has one dimension of 1.
+
+        Parameters
+        ----------
+        function, argument : str
+            What a refusal names: the call, and the argument that this tensor is. Without one it
+            names the field to blame.
+
+        Raises
+        ------
+        OneDnnError
+            invalid_shape where shape or layout are open; what a memory descriptor refuses.
+        """
+        _check_definite(self, function, argument)
+        if self.dtype is data_type_t.undef:
             refuse(
-                status.invalid_shape,
+                status.invalid_arguments,
                 function,
-                _NAME,
-                "has no definite shape and layout",
+                argument or "dtype",
+                "names no element type",
                 got=repr(self),
-                expected="known dimensions, strided or opaque",
-                fix="use compiled_partition.query_logical_tensor(id)",
+                expected="an element type other than undef",
+                fix="logical_tensor(id, data_type.f32, (4, 8))",
             )
-        strides = self.strides or dense_strides(self.dims)
-        return memory_desc(self.dims or (1,), self.dtype, strides or (1,))
+        dims, strides = self.dims or (1,), self.strides or dense_strides(self.dims) or (1,)
+        return _described(function, argument, repr(self), dims, self.dtype, strides)
 
     def __repr__(self) -> str:
-        sizes = "?" if self.ndims < 0 else "x".join(map(_size, self.dims)) or "scalar"
         layout = f"strides {self.strides}" if self.strides else self.layout.name
-        return f"<logical_tensor {self.id} {self.dtype.name} {sizes} {layout}>"
+        return f"<logical_tensor {self.id} {self.dtype.name} {self.shape_text} {layout}>"
 
 
 def check_logical_tensor(function: str, argument: str, value: object) -> logical_tensor:
@@ -227,9 +268,10 @@ def _dims(value: object) -> tuple[int, tuple[int, ...]]:
     if rank == DNNL_GRAPH_UNKNOWN_NDIMS:
         return DNNL_GRAPH_UNKNOWN_NDIMS, ()
     unnamed = (DNNL_GRAPH_UNKNOWN_DIM,) * min(max(rank or 0, 0), DNNL_MAX_NDIMS)
-    sizes = whole_numbers(value) if rank is None else unnamed
+    sizes = integers(value) if rank is None else unnamed
     if sizes is None:
-        _invalid("dims", "are no sizes", describe(value), "integers")
+        wanted = "a list, tuple or one-dimensional array of integers"
+        _invalid("dims", "are no sizes", describe(value), wanted)
     negative = [size for size in sizes if size < 0 and size != DNNL_GRAPH_UNKNOWN_DIM]
     rank = len(sizes) if rank is None else rank
     if negative or not 0 <= rank <= DNNL_MAX_NDIMS or any(size >= 2**63 for size in sizes):
@@ -243,16 +285,64 @@ def _strides(
 ) -> tuple[int, ...]:
     if given is None:
         return dense_strides(dims) if kind is layout_type_t.strided else ()
-    found = whole_numbers(given)
+    found = integers(given)
     steps = found or ()
     unknown = DNNL_GRAPH_UNKNOWN_DIM
+    sizes = "of an unknown rank" if ndims < 0 else "x".join(map(_size, dims)) or "()"
+    got = f"{describe(given)}, dims being {sizes}"
     if found is None or len(steps) != len(dims) or any(s < 0 and s != unknown for s in steps):
-        sizes = "of an unknown rank" if ndims < 0 else "x".join(map(_size, dims)) or "()"
-        got = f"{describe(given)}, dims being {sizes}"
         _invalid("layout", "does not fit the dimensions", got, _layouts(ndims))
     if dims and unknown not in (*dims, *steps):
-        memory_desc(dims, data_type_t.u8, steps)  # refuses strides that overlap
+        _described(_NAME, "", got, dims, data_type_t.u8, steps)  # refuses strides that overlap
     return steps
+
+
+def _described(
+    function: str,
+    argument: str,
+    got: str,
+    dims: tuple[int, ...],
+    dtype: data_type_t,
+    strides: tuple[int, ...],
+) -> memory_desc:
+    """A memory descriptor; what it refuses is refused in the names of `function`."""
+    with _renamed(function, argument, got):
+        return memory_desc(dims, dtype, strides)
+
+
+@contextmanager
+def _renamed(function: str, argument: str, got: str) -> Iterator[None]:
+    """Refusals of a memory descriptor in words of the Graph API, which has no tags."""
+    try:
+        yield
+    except OneDnnError as error:
+        field_name, what, expected, fix = _REFUSALS[error.argument]
+        blamed = argument or field_name
+        refuse(error.status, function, blamed, what, got=got, expected=expected, fix=fix)
+
+
+def _check_definite(tensor: logical_tensor, function: str, argument: str) -> None:
+    """Memory has all its dimensions, and a layout."""
+    settled = tensor.layout in (layout_type_t.strided, layout_type_t.opaque)
+    if not tensor.is_shape_known:
+        blamed, what, fix = "dims", "leaves dimensions open", "give its dimensions"
+    elif not settled:
+        blamed, what = "layout", "leaves the layout open"
+        fix = "pass what compiled_partition.query_logical_tensor(id) says"
+    elif DNNL_GRAPH_UNKNOWN_DIM in tensor.strides:
+        blamed, what = "layout", "leaves strides open"
+        fix = "give its strides, or leave the layout out for row-major"
+    else:
+        return
+    refuse(
+        status.invalid_shape,
+        function,
+        argument or blamed,
+        what,
+        got=repr(tensor),
+        expected="known dimensions, strided or opaque",
+        fix=fix,
+    )
 
 
 def _layouts(ndims: int) -> str:

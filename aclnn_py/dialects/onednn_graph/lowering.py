@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from aclnn_py.core.extras import Binary, Eltwise, Extras
@@ -93,14 +93,29 @@ def lower(ops: tuple[op, ...], settled: Mapping[int, logical_tensor]) -> Lowered
     axis = axis_of(head, settled[head.inputs[0].id].ndims)
     algorithm: Algorithm = "log_softmax" if head.op_kind.name.startswith("Log") else "softmax"
     if head.op_kind in BACKWARD:
-        diff_dst, dst = (tensor.id for tensor in head.inputs)
-        diff_src = head.outputs[0].id
-        lowered = Lowered(fused_backward(algorithm), axis)
-        lowered.arguments += backward_arguments(descs[dst], descs[diff_dst], descs[diff_src])
-        indices = [argument.index for argument in lowered.arguments]
-        lowered.ids = dict(zip(indices, (diff_dst, dst, diff_src), strict=True))
-        return lowered
-    return _Forward(ops, axis, descs).lowered(algorithm)
+        lowered = _backward(head, axis, descs, algorithm)
+    else:
+        lowered = _Forward(ops, axis, descs).lowered(algorithm)
+    lowered.arguments = [_with_id(one, lowered.ids) for one in lowered.arguments]
+    return lowered
+
+
+def _with_id(argument: Argument, ids: Mapping[int, int]) -> Argument:
+    """Callers know tensors by their ids; a constant has none."""
+    tid = ids.get(argument.index)
+    return argument if tid is None else replace(argument, name=f"tensor {tid} ({argument.name})")
+
+
+def _backward(
+    head: op, axis: int, descs: Mapping[int, memory_desc], algorithm: Algorithm
+) -> Lowered:
+    diff_dst, dst = (tensor.id for tensor in head.inputs)
+    diff_src = head.outputs[0].id
+    lowered = Lowered(fused_backward(algorithm), axis)
+    lowered.arguments += backward_arguments(descs[dst], descs[diff_dst], descs[diff_src])
+    indices = [argument.index for argument in lowered.arguments]
+    lowered.ids = dict(zip(indices, (diff_dst, dst, diff_src), strict=True))
+    return lowered
 
 
 class _Forward:
@@ -150,7 +165,8 @@ class _Forward:
             other = operand_of(one, end)
             assert other is not None, one
             desc = _of_rank(self.descs[other.id], self.dst.ndims)
-            self.ids[self._binary(_BINARY_NAMES[one.op_kind], desc, repr(one))] = other.id
+            label = f"operand of {one!r}"
+            self.ids[self._binary(_BINARY_NAMES[one.op_kind], desc, label)] = other.id
             self.finite = False  # operands may be anything
         elif one.op_kind is kind.Quantize:
             self._quantize(one)

@@ -13,6 +13,7 @@ import numpy as np
 
 from aclnn_py.dialects.onednn.enums import member
 from aclnn_py.dialects.onednn.operations import single
+from aclnn_py.dialects.onednn.sequences import is_sequence
 from aclnn_py.dialects.onednn.statuses import refuse, status
 from aclnn_py.dialects.onednn_graph.enums import attr as attr_type
 from aclnn_py.dialects.onednn_graph.enums import kind as kind_type
@@ -23,7 +24,7 @@ from aclnn_runtime.arguments import describe, whole_number
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from aclnn_py.dialects.onednn_graph.schemas import Port, Value
+    from aclnn_py.dialects.onednn_graph.schemas import Port, Schema, Value
 
 __all__ = ["op"]
 
@@ -62,7 +63,7 @@ class op:
         verbose_name: str = "",
     ) -> None:
         self.id = _id(id)
-        self.op_kind = member("op", "kind", kind, kind_type)
+        self.op_kind = member("op", "kind", kind, kind_type, kind_type.SoftMax)
         self.verbose_name = str(verbose_name) or f"{self.op_kind.name}_{self.id}"
         schema = SCHEMAS.get(self.op_kind)
         self.inputs = _tensors("inputs", inputs, schema.inputs if schema else None)
@@ -71,7 +72,7 @@ class op:
 
     def add_input(self, tensor: logical_tensor) -> None:
         """Append an input."""
-        self.inputs = (*self.inputs, check_logical_tensor("op.add_input", "t", tensor))
+        self.inputs = (*self.inputs, check_logical_tensor("op.add_input", "tensor", tensor))
 
     def add_inputs(self, tensors: Sequence[logical_tensor]) -> None:
         """Append inputs."""
@@ -79,7 +80,8 @@ class op:
 
     def add_output(self, tensor: logical_tensor) -> None:
         """Append an output."""
-        self.outputs = (*self.outputs, check_logical_tensor("op.add_output", "t", tensor))
+        made = check_logical_tensor("op.add_output", "tensor", tensor)
+        self.outputs = (*self.outputs, made)
 
     def add_outputs(self, tensors: Sequence[logical_tensor]) -> None:
         """Append outputs."""
@@ -102,8 +104,9 @@ class op:
             invalid_arguments for an unknown attribute, or a value that cannot be one. Whether the
             operator has it is checked by ``graph.add_op`` (invalid_graph_op).
         """
-        which = member("op.set_attr", "name", name, attr_type)
-        self.attributes[which] = _value(which, value)
+        which = member("op.set_attr", "name", name, attr_type, attr_type.axis)
+        schema = SCHEMAS.get(self.op_kind)
+        self.attributes[which] = _value(which, value, schema)
         return self
 
     def copy(self) -> op:
@@ -120,7 +123,7 @@ class op:
         OneDnnError
             invalid_arguments for what is no attribute of the operator.
         """
-        which = member("op.get", "name", name, attr_type)
+        which = member("op.get", "name", name, attr_type, attr_type.axis)
         schema = SCHEMAS.get(self.op_kind)
         known = schema.attributes.get(which) if schema else None
         if which in self.attributes:
@@ -152,39 +155,84 @@ _INT64: Final = range(-(2**63), 2**63)
 
 
 def _plain(value: object) -> object:
-    """NumPy's floats, one or an array of them, of any type, as Python's; else the same object."""
-    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fV":
+    """NumPy's floats, one or a row of them, of any type, as Python's; else the same object."""
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fV" and value.ndim < 2:
         with suppress(ValueError):
             ml_dtypes.finfo(value.dtype)  # type: ignore[no-untyped-call]  # refuses what is no float
             return value.astype(np.float64).tolist()
     return value
 
 
-def _value(name: attr_type, value: object) -> tuple[Value, object]:
+def _value(name: attr_type, value: object, schema: Schema | None) -> tuple[Value, object]:
     value = _plain(value)
     if isinstance(value, bool | str):
         return ("bool" if isinstance(value, bool) else "string"), value
     scalar = _number(value)
     if scalar is not None:
         return ("s64" if isinstance(scalar, int) else "f32"), scalar
-    try:
-        items = [_number(item) for item in value]  # type: ignore[attr-defined]
-    except TypeError:
-        items = [None]
-    numbers = [item for item in items if item is not None]
-    if len(numbers) < len(items):
+    items = _items(value)
+    numbers = [number for item in items or () if (number := _number(item)) is not None]
+    if items is None or len(numbers) < len(items):
+        _refuse_number(value, items, name)
         refuse(
             status.invalid_arguments,
             "op.set_attr",
             "value",
             f"cannot be the attribute {name.name}",
             got=describe(value),
-            expected="bool, int (64 bits), float (32 bits), str, or a sequence of int or of float",
-            fix="for example set_attr(op.attr.axis, 1)",
+            expected="bool, int (64 bits), float (32 bits), str, or a list, tuple or "
+            "one-dimensional array of int or of float",
+            fix=_example(name, schema),
         )
     if all(isinstance(item, int) for item in numbers):
         return "s64s", tuple(numbers)
     return "f32s", tuple([float(item) for item in numbers])
+
+
+def _items(value: object) -> list[object] | None:
+    """The members of a sequence; None for what is none."""
+    if is_sequence(value):
+        with suppress(TypeError):
+            return list(value)  # type: ignore[call-overload,no-any-return]  # asking is the test
+    return None
+
+
+def _fault(number: float) -> str:
+    """Why a float cannot be part of an attribute; empty where it can."""
+    try:
+        return "NaN" if math.isnan(single(number)) else ""
+    except OverflowError:
+        return f"{number!r}, which is beyond float32"
+
+
+def _refuse_number(value: object, items: list[object] | None, name: attr_type) -> None:
+    """Refuse for the float that is to blame, if one is: the type of the value is fine then."""
+    numbers = map(_plain, [value] if items is None else items)
+    faults = [_fault(one) for one in numbers if isinstance(one, float)]
+    fault = next(filter(None, faults), "")
+    if fault:
+        refuse(
+            status.invalid_arguments,
+            "op.set_attr",
+            "value",
+            f"{'is' if items is None else 'holds'} {fault}",
+            got=describe(value),
+            expected="numbers of float32, none of them NaN",
+            fix=f"check how {name.name} was computed",
+        )
+
+
+_EXAMPLES: Final[dict[Value, object]] = {
+    "s64": 1, "f32": 0.5, "bool": True, "s64s": [0], "f32s": [0.5],
+}  # fmt: skip
+
+
+def _example(name: attr_type, schema: Schema | None) -> str:
+    known = schema.attributes.get(name) if schema else None
+    if known is None:
+        return "pass one of these"
+    value = known.choices[0] if known.choices else _EXAMPLES[known.value]
+    return f"for example set_attr(op.attr.{name.name}, {value!r})"
 
 
 def _number(value: object) -> int | float | None:
@@ -194,10 +242,7 @@ def _number(value: object) -> int | float | None:
     whole = whole_number(value)
     if whole is not None:
         return whole if whole in _INT64 else None
-    if isinstance(value, float):
-        with suppress(OverflowError):
-            return None if math.isnan(single(value)) else value
-    return None
+    return value if isinstance(value, float) and not _fault(value) else None
 
 
 def _id(value: object) -> int:
@@ -212,13 +257,18 @@ def _tensors(
 ) -> tuple[logical_tensor, ...]:
     if isinstance(values, Mapping):
         values = _by_name(argument, values, ports)
-    try:
-        found: tuple[logical_tensor, ...] = tuple(values)  # type: ignore[arg-type]  # asking is the test
-    except TypeError:
-        _invalid(argument, "are no sequence", describe(values), "logical tensors by index or name")
-    for number, value in enumerate(found):
-        check_logical_tensor(function, f"{argument}[{number}]", value)
-    return found
+    found = _items(values)
+    if found is None:
+        wanted = "logical tensors by index or name"
+        if function != "op":
+            wanted = "a sequence of logical tensors"
+        _invalid(argument, "are no sequence", describe(values), wanted, function)
+    return tuple(
+        [
+            check_logical_tensor(function, f"{argument}[{number}]", value)
+            for number, value in enumerate(found)
+        ]
+    )
 
 
 def _by_name(
@@ -237,13 +287,13 @@ def _by_name(
     return [given[name] for name in order[: last + 1]]
 
 
-def _invalid(argument: str, what: str, got: str, expected: str) -> NoReturn:
+def _invalid(argument: str, what: str, got: str, expected: str, function: str = "op") -> NoReturn:
     refuse(
         status.invalid_arguments,
-        "op",
+        function,
         argument,
         what,
         got=got,
         expected=expected,
-        fix="op(0, op.kind.SoftMax, [src], [dst])",
+        fix="op(0, op.kind.SoftMax, [src], [dst])" if function == "op" else f"{function}([src])",
     )

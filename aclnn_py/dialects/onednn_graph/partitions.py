@@ -15,7 +15,7 @@ from aclnn_py.dialects.onednn_graph.enums import policy as policy_type
 from aclnn_py.dialects.onednn_graph.logical_tensors import check_logical_tensor
 from aclnn_py.dialects.onednn_graph.ops import op
 from aclnn_py.dialects.onednn_graph.schemas import BACKWARD, FORWARD
-from aclnn_py.dialects.onednn_graph.shapes import axis_of, check_compatible, infer
+from aclnn_py.dialects.onednn_graph.shapes import axis_of, check_compatible, check_input, infer
 from aclnn_py.dialects.onednn_graph.verification import verify
 from aclnn_runtime.arguments import describe
 
@@ -150,10 +150,15 @@ class partition:
             _invalid(_COMPILE, "engine", "is of another kind", got, wanted)
         given = _by_id("inputs", inputs, self._inputs)
         wanted_outputs = _by_id("outputs", outputs, self._outputs)
-        for tensor in given.values():
-            _check_input(tensor)
+        labels = {
+            tid: f"{argument}[{number}]"
+            for argument, ids in (("inputs", given), ("outputs", wanted_outputs))
+            for number, tid in enumerate(ids)
+        }
+        for tid, tensor in given.items():
+            _check_input(tensor, labels[tid])
         for port in self._inputs:
-            check_compatible(port, given[port.id].dims, f"input {port.id}")
+            check_input(given[port.id], port, labels[port.id])
         head = self._ops[0]
         axis_of(head, given[head.inputs[0].id].ndims)
         dims = infer(self._ops, {number: one.dims for number, one in given.items()})
@@ -161,8 +166,8 @@ class partition:
             _invalid_broadcast(dims[self._ops[-1].outputs[0].id], dims[head.inputs[0].id])
         settled = dict(given)
         for number, one in wanted_outputs.items():
-            settled[number] = _settle_output(one, dims[number])
-        return compiled_partition(self._ops, settled, engine)
+            settled[number] = _settle_output(one, dims[number], labels[number])
+        return compiled_partition.of_ops(self._ops, settled, engine)
 
     def __repr__(self) -> str:
         shown = " -> ".join(one.op_kind.name for one in self._ops)
@@ -172,6 +177,7 @@ class partition:
 def _by_id(
     argument: str, values: Sequence[logical_tensor], ports: list[logical_tensor]
 ) -> dict[int, logical_tensor]:
+    """Logical tensors by id, in the order in which they were passed."""
     found: dict[int, logical_tensor] = {}
     wanted = {port.id: port for port in ports}
     for number, value in enumerate(_sequence(argument, values)):
@@ -204,25 +210,25 @@ def _sequence(argument: str, values: object) -> list[object]:
         _invalid(_COMPILE, argument, "are no sequence", describe(values), "logical tensors")
 
 
-def _check_input(one: logical_tensor) -> None:
+def _check_input(one: logical_tensor, label: str) -> None:
     if one.layout not in (layout_type.strided, layout_type.opaque):
         wanted = "strided, or opaque as queried from a compiled partition"
-        _invalid(_COMPILE, f"input {one.id}", "has no definite layout", repr(one), wanted)
-    one.memory_desc(_COMPILE)
+        _invalid(_COMPILE, label, "has no definite layout", repr(one), wanted)
+    one.memory_desc(_COMPILE, label)
 
 
-def _settle_output(one: logical_tensor, dims: tuple[int, ...]) -> logical_tensor:
-    check_compatible(one, dims, f"output {one.id}")
+def _settle_output(one: logical_tensor, dims: tuple[int, ...], label: str) -> logical_tensor:
+    check_compatible(one, dims, label)
     if one.layout is layout_type.undef:
         wanted = "strided, any or opaque"
-        _invalid(_COMPILE, f"output {one.id}", "has no layout", repr(one), wanted)
-    if one.layout is not layout_type.strided:
-        return one.with_layout(dims, layout_type.opaque)
-    known = bool(one.strides) and DNNL_GRAPH_UNKNOWN_DIM not in one.strides
-    settled = one.with_layout(dims, layout_type.strided, one.strides if known else ())
-    if settled.memory_desc(_COMPILE).has_repeated_elements:
+        _invalid(_COMPILE, label, "has no layout", repr(one), wanted)
+    strided = one.layout is layout_type.strided
+    known = strided and bool(one.strides) and DNNL_GRAPH_UNKNOWN_DIM not in one.strides
+    kind = layout_type.strided if strided else layout_type.opaque
+    settled = one.with_layout(dims, kind, one.strides if known else ())
+    if settled.memory_desc(_COMPILE, label).has_repeated_elements:
         wanted = "an element of its own for each position"
-        _invalid(_COMPILE, f"output {one.id}", "repeats elements", repr(one), wanted)
+        _invalid(_COMPILE, label, "repeats elements", repr(one), wanted)
     return settled
 
 

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from aclnn_py.dialects.onednn_graph.logical_tensors import logical_tensor
     from aclnn_py.dialects.onednn_graph.ops import op
 
-__all__ = ["axis_of", "check_compatible", "foresee", "infer"]
+__all__ = ["axis_of", "check_compatible", "check_input", "foresee", "infer"]
 
 _NAME = "partition.compile"
+_FIX = (
+    "compare with the shape of the partition's first input; leave output dimensions unknown, when "
+    "the graph is built as well, to have them inferred"
+)
 
 
 def axis_of(one: op, ndims: int) -> int:
@@ -48,14 +52,30 @@ def axis_of(one: op, ndims: int) -> int:
 
 def check_compatible(given: logical_tensor, dims: tuple[int, ...], what: str) -> None:
     """What a tensor says of its shape must not contradict `dims` (invalid_shape)."""
-    if given.ndims < 0:
-        return
-    fits = given.ndims == len(dims) and all(
-        size in (DNNL_GRAPH_UNKNOWN_DIM, wanted)
-        for size, wanted in zip(given.dims, dims, strict=True)
-    )
-    if not fits:
+    if not _allows(given, dims):
         _invalid_shape(what, repr(given), f"dimensions {dims}, or unknown ones")
+
+
+def check_input(given: logical_tensor, port: logical_tensor, what: str) -> None:
+    """An input's dimensions must not contradict what the graph says of its port (invalid_shape)."""
+    if not _allows(port, given.dims):
+        _invalid_shape(
+            what,
+            repr(given),
+            f"{port.shape_text}, as in the graph",
+            "compile for the graph's shape, or leave dimensions unknown when the graph is built",
+        )
+
+
+def _allows(one: logical_tensor, dims: tuple[int, ...]) -> bool:
+    """Whether a tensor can be of `dims`, by what it says of its shape."""
+    return one.ndims < 0 or (
+        one.ndims == len(dims)
+        and all(
+            size in (DNNL_GRAPH_UNKNOWN_DIM, wanted)
+            for size, wanted in zip(one.dims, dims, strict=True)
+        )
+    )
 
 
 def infer(ops: tuple[op, ...], known: Mapping[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
@@ -133,7 +153,7 @@ def _check_channels(one: op, dims: tuple[int, ...]) -> None:
         _invalid_shape("scales", str(len(scales)), f"{dims[axis]}, one for each of axis {axis}")
 
 
-def _invalid_shape(argument: str, got: str, expected: str) -> NoReturn:
+def _invalid_shape(argument: str, got: str, expected: str, fix: str = _FIX) -> NoReturn:
     refuse(
         status.invalid_shape,
         _NAME,
@@ -141,6 +161,5 @@ def _invalid_shape(argument: str, got: str, expected: str) -> NoReturn:
         "has another shape",
         got=got,
         expected=expected,
-        fix="compare with the shape of the partition's first input; leave output dimensions "
-        "unknown, when the graph is built as well, to have them inferred",
+        fix=fix,
     )

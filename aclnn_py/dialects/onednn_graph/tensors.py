@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aclnn_py.dialects.onednn.descriptors import memory_desc
+from aclnn_py.dialects.onednn.engines import check_engine
 from aclnn_py.dialects.onednn.memories import DNNL_MEMORY_ALLOCATE, memory
 from aclnn_py.dialects.onednn_graph.logical_tensors import check_logical_tensor
 
@@ -48,7 +49,8 @@ class tensor:
         handle: Buffer | int | str | None = DNNL_MEMORY_ALLOCATE,
     ) -> None:
         self._lt = check_logical_tensor("tensor", "lt", lt)
-        self._memory = memory(lt.memory_desc("tensor"), engine, handle)
+        check_engine("tensor", engine)
+        self._memory = memory(lt.memory_desc("tensor", "lt"), engine, handle)
         self._views: dict[memory_desc, memory] = {}
 
     def get_logical_tensor(self) -> logical_tensor:

@@ -56,8 +56,11 @@ def verify(one: op) -> None:
 def _check_count(one: op, what: str, got: int, ports: tuple[Port, ...], optional: int) -> None:
     most = len(ports)
     if not most - optional <= got <= most:
-        wanted = ", ".join(port.name for port in ports) or "none"
-        _invalid(one, what, "have another number", str(got), f"{most}: {wanted}")
+        least = most - optional
+        names = [port.name + " (optional)" * (i >= least) for i, port in enumerate(ports)]
+        count = " or ".join(map(str, range(least, most + 1)))
+        shown = f"{count}: {', '.join(names) or 'none'}"
+        _invalid(one, what, "have another number", str(got), shown)
 
 
 def _check_types(
@@ -109,8 +112,11 @@ def _check_quantize(one: op) -> None:
     if not scales or (per_tensor and len(scales) != 1):
         wanted = "1 for per_tensor" if per_tensor else "one for each channel"
         _invalid(one, "scales", "have another number", str(len(scales)), wanted)
-    if not all(0 < abs(single(scale)) < float("inf") for scale in scales):
-        _invalid(one, "scales", "divide by nothing", str(scales), "finite numbers other than 0")
+    numbers = [abs(single(scale)) for scale in scales]
+    if not all(0 < number < float("inf") for number in numbers):
+        what = "divide by infinity" if float("inf") in numbers else "divide by nothing"
+        wanted = "finite numbers other than 0, also as float32"
+        _invalid(one, "scales", what, str(scales), wanted)
     if zps is None:
         return
     assert isinstance(zps, tuple), zps
