@@ -134,6 +134,15 @@ void eng_failure_mark_delivered(struct eng_failure *failure) {
 
 int32_t eng_failure_report(const struct eng_failure *failure) { return eng_error_keep(&failure->error); }
 
+int32_t eng_failure_report_stopped(const struct eng_failure *failure) {
+  aclpy_error error = failure->error;
+  const char *hint = failure->error.hint;
+  eng_text(error.hint, sizeof(error.hint),
+           "%s%sthe context has stopped with it (ACL_STOP_ON_FAILURE): go on in another one, or reset the device", hint,
+           hint[0] != 0 ? "; " : "");
+  return eng_error_keep(&error);
+}
+
 int32_t eng_fail_stopped(const char *function) {
   return aclpy_fail(ACLPY_ACL_ERROR_UNINITIALIZE, function, "", "a running engine",
                     "call it before the interpreter exits", "a call after the engine was shut down");

@@ -24,6 +24,8 @@ void eng_failure_drop(struct eng_failure *failure);
 void eng_failure_mark_delivered(struct eng_failure *failure);
 /* Makes it the calling thread's last error and recent message; returns its status. */
 int32_t eng_failure_report(const struct eng_failure *failure);
+/* The same to a call that came later, in the context that it stopped. */
+int32_t eng_failure_report_stopped(const struct eng_failure *failure);
 
 /* Puts a finished error into the thread's last error and recent messages; returns its status. */
 int32_t eng_error_keep(const aclpy_error *error);

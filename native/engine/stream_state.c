@@ -183,7 +183,7 @@ int32_t eng_context_report_stopped(struct eng_context *context) {
   pthread_mutex_unlock(&context->lock);
   if (failure == NULL) return ACLPY_ACL_SUCCESS;
   eng_failure_mark_delivered(failure);
-  int32_t status = eng_failure_report(failure);
+  int32_t status = eng_failure_report_stopped(failure);
   eng_failure_drop(failure);
   return status;
 }

@@ -325,6 +325,7 @@ def test_a_failure_mode_is_not_taken_back():
     with pytest.raises(acl.AclError) as raised:
         acl.aclrtLaunchHostFunc(acl.aclrtCreateStream(), ran.append, 1)
     assert raised.value.status == 507000
+    assert "ACL_STOP_ON_FAILURE" in str(raised.value)  # the text is of the call that failed first
     assert ran == []
     acl.aclrtDestroyContext(context)
     acl.aclrtSetDevice(0)
