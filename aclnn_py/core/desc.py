@@ -100,6 +100,12 @@ class TensorDesc:
         return by_value.get(self.dtype_value, by_value[-1])
 
     @property
+    def dtype_text(self) -> str:
+        """The dtype for messages; of a number without a name that number, too."""
+        number = f" (aclDataType {self.dtype_value})" if self.dtype.value == -1 else ""
+        return f"{self.dtype}{number}"
+
+    @property
     def rank(self) -> int:
         """Number of view dimensions."""
         return len(self.shape)

@@ -88,7 +88,7 @@ def _empty_returns(problem: Problem, check: Check) -> bool:
 
 
 def _seen(desc: TensorDesc) -> str:
-    return f"{desc.dtype}, shape {shape_text(desc.shape)}"
+    return f"{desc.dtype_text}, shape {shape_text(desc.shape)}"
 
 
 def _dtype_in_list(problem: Problem, check: Check) -> bool:
@@ -101,7 +101,7 @@ def _dtype_in_list(problem: Problem, check: Check) -> bool:
                 problem.spec.planner,
                 name,
                 "has an unsupported dtype",
-                got=_seen(desc) + _unnamed(desc),
+                got=_seen(desc),
                 expected=f"{' | '.join(param.dtypes_on(profile))} on {profile.name}",
                 fix=_fix_of_dtype(param, desc.dtype.name),
             )
@@ -112,10 +112,6 @@ def _fix_of_dtype(param: TensorParam, dtype: str) -> str:
     if any(param.takes(dtype, profile) for profile in SOC_PROFILES.values()):
         return "cast it first, or choose a SoC profile that has the type (ACLNN_PY_SOC)"
     return "cast it to one of these first"
-
-
-def _unnamed(desc: TensorDesc) -> str:
-    return f" (aclDataType {desc.dtype_value})" if desc.dtype.value == -1 else ""
 
 
 def _bf16_gate(problem: Problem, check: Check) -> bool:
@@ -142,8 +138,8 @@ def _same_dtype(problem: Problem, check: Check) -> bool:
             problem.spec.planner,
             name,
             f"differs in dtype from '{reference}'",
-            got=str(got.dtype),
-            expected=f"{wanted.dtype} (the dtype of {reference})",
+            got=got.dtype_text,
+            expected=f"{wanted.dtype_text} (the dtype of {reference})",
             fix=f"cast {name} to {wanted.dtype} first",
         )
     return False

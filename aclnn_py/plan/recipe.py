@@ -163,12 +163,13 @@ class Recipe:
         if value.dtype is dtype:
             return value
         if not cast_supported(value.dtype, dtype, self.problem.profile):
+            named = self.problem.tensors[name]
             raise operator_error(
                 INNER_NULLPTR,
                 self.problem.spec.planner,
                 name,
                 f"has a dtype that results cannot be cast to on {self.problem.profile.name}",
-                got=str(dtype),
+                got=named.dtype_text if named.dtype is dtype else str(dtype),
                 expected=f"a type that {value.dtype} casts to (see aclnn-py ops)",
                 fix=f"give {name} the dtype of the inputs, or another one of the cast table",
             )

@@ -34,6 +34,7 @@ __all__ = [
 _STREAM = {"stream": "aclpy_handle"}
 _FAILURE_MODE: Final = 1
 _OVERFLOW: Final = 2
+_PRIORITY: Final = 5
 # The member of the C union that each attribute uses; those of the others are reserved.
 _MEMBERS: Final = {_FAILURE_MODE: "failureMode", _OVERFLOW: "overflowSwitch", 3: "userCustomTag"}
 
@@ -175,6 +176,8 @@ def set_stream_attribute(stream: int, attribute: int, value: Mapping[str, int], 
     if not isinstance(value, Mapping):
         raise TypeError(f"{call}(): 'value' must be a dict, not {type(value).__name__}")
     member = _MEMBERS.get(kind, "reserved")
+    if kind not in range(_FAILURE_MODE, _PRIORITY + 1):
+        return _set("aclrtSetStreamAttribute", kind, handle, 0)  # refused there
     if member not in value:
         raise ValueError(f"{call}(): attribute {kind} needs the key {member!r}, got {dict(value)}")
     number = integer(call, member, value[member], UINT64)

@@ -229,7 +229,8 @@ static int32_t judge_(const struct eng_graph *graph, const char *function) {
   }
   if (group_open_(graph)) {
     return aclpy_fail(ACLPY_ACL_ERROR_STREAM_TASK_GROUP_STATUS, function, "stream", "task groups that have ended",
-                      "call aclmdlRICaptureTaskGrpEnd first", "a capture with an open task group");
+                      "call aclmdlRICaptureTaskGrpEnd before the capture ends",
+                      "a capture with an open task group; it is thrown away");
   }
   if (!eng_graph_joined(graph)) {
     return aclpy_fail(ACLPY_ACL_ERROR_RT_STREAM_UNJOINED, function, "stream", "side streams that have come back",

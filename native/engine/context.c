@@ -232,10 +232,13 @@ int32_t aclpy_context_destroy(aclpy_handle ctx) {
   if (ctx == 0) return eng_fail_null(function, "context");
   struct eng_context *context = eng_handle_acquire(ENG_CONTEXT, ctx);
   if (context == NULL || context->primary) {
-    const char *what = context != NULL ? "the default context of a device" : eng_handle_past_text(ENG_CONTEXT, ctx);
+    const bool primary = context != NULL;
+    const char *what = primary ? "the default context of a device" : eng_handle_past_text(ENG_CONTEXT, ctx);
     if (context != NULL) eng_release(&context->head);
     return aclpy_fail(ACLPY_ACL_ERROR_RT_CONTEXT_NULL, function, "context", "a context made by aclrtCreateContext",
-                      "the default context goes with aclrtResetDevice", "context 0x%" PRIx64 ", %s", ctx, what);
+                      primary ? "the default context goes with aclrtResetDevice"
+                              : "destroy each context once, by the handle that aclrtCreateContext gave",
+                      "context 0x%" PRIx64 ", %s", ctx, what);
   }
   eng_context_end(context, true);
   eng_release(&context->head);

@@ -214,8 +214,11 @@ static int32_t claim_end_(struct eng_graph *graph, const char *function) {
   pthread_mutex_lock(&graph->lock);
   int32_t status = check_building_(graph, function);
   if (status == ACLPY_ACL_SUCCESS && !graph->ended) {
+    const bool bare = graph->n_bound == 0;
     status = refuse_relation_(function, "modelRI", "a model with a stream whose tasks have ended",
-                              "call aclmdlRIEndTask first", "a model without any");
+                              bare ? "bind a stream with aclmdlRIBindStream and end its tasks with aclmdlRIEndTask"
+                                   : "call aclmdlRIEndTask first",
+                              bare ? "a model without a stream" : "a model none of whose streams has ended its tasks");
   }
   if (status == ACLPY_ACL_SUCCESS) status = eng_steer_look(graph, function);
   if (status == ACLPY_ACL_SUCCESS) graph->state = ENG_GRAPH_DROPPED; /* takes no more tasks */

@@ -76,6 +76,9 @@ def test_phase_1(case):
     assert found == theirs[0] == status
     assert_alike(f"aclnn{operator}", text, theirs[1])
     assert executor.value is None
+    unnamed = re.findall(r"\bDT(\d+)\[", str(cells))  # numbers that are no type
+    if unnamed and "DT_UNDEFINED" in text:
+        assert f"(aclDataType {unnamed[0]})" in text
 
 
 # ---- phase 2, executors, tensors ----

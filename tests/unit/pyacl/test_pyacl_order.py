@@ -44,6 +44,7 @@ def test_attributes_of_streams():
     assert acl.rt.set_stream_failure_mode(made, 0) == 0
     assert acl.rt.get_stream_attribute(made, 1) == ({"failureMode": 0}, 0)
     assert acl.rt.get_stream_attribute(made, 99)[1] == 107000
+    assert acl.rt.set_stream_attribute(made, 99, {"failureMode": 1}) == 107000
     with pytest.raises(ValueError, match="needs the key 'failureMode'"):
         acl.rt.set_stream_attribute(made, 1, {"overflowSwitch": 0})
     with pytest.raises(TypeError, match="must be a dict"):
