@@ -4,7 +4,6 @@
 #include "callback.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "aclpy_status.h"
@@ -15,6 +14,7 @@
 #include "reporter.h"
 #include "stream.h"
 #include "text.h"
+#include "thread.h"
 
 enum { NO_BLOCK = 0, BLOCK = 1 };
 
@@ -52,7 +52,7 @@ static void finish_(struct eng_post *post) {
 static void left_(struct eng_post **inside) {
   struct eng_post *post = *inside;
   if (post == NULL) return;
-  *inside = NULL;
+  eng_self()->inside = post->outer;
   int32_t status =
       aclpy_fail(ACLPY_ACL_ERROR_RT_INTERNAL_ERROR, "aclrtLaunchCallback", "fn", "a callback that returns",
                  "catch exceptions inside of the callback", "one left by an exception or its thread's end");
@@ -61,17 +61,19 @@ static void left_(struct eng_post **inside) {
   finish_(post);
 }
 
-static void left_for_ever_(void *inside) { left_(inside); }
+/* Not every C library (musl) unwinds a thread that ends. */
+void eng_posts_left(void) {
+  while (eng_self()->inside != NULL) left_(&(struct eng_post *){eng_self()->inside});
+}
 
-/* Not every C library (musl) unwinds a thread that ends, so its end is told twice. */
 void eng_post_run(struct eng_post *post) {
   aclpy_error_clear();
+  post->outer = eng_self()->inside;
+  eng_self()->inside = post;
   __attribute__((cleanup(left_))) struct eng_post *inside = post;
-  int32_t status = ACLPY_ACL_SUCCESS;
-  pthread_cleanup_push(left_for_ever_, &inside);
-  status = post->callback->run(post->callback->arg);
-  pthread_cleanup_pop(0);
+  int32_t status = post->callback->run(post->callback->arg);
   inside = NULL;
+  eng_self()->inside = post->outer;
   if (status != ACLPY_ACL_SUCCESS) fail_(post->callback, status); /* before anybody can see that it is over */
   if (post->marker != NULL) eng_marker_reach(post->marker);
   finish_(post);

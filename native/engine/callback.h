@@ -36,7 +36,9 @@ void eng_reporter_leave(struct eng_stream *stream);
 bool eng_reporter_holds(uint64_t stream_id);
 /* Whether some callback is being called, or may be by another thread than the calling one. */
 bool eng_reporter_others_may_call(void);
-/* The same for all that the calling thread was to call; it is about to end. */
+/* Callbacks that the calling thread has not returned from are over; it is about to end. */
+void eng_posts_left(void);
+/* As eng_reporter_leave for all that the calling thread was to call, likewise. */
 void eng_reporter_thread_ends(void);
 
 void eng_reporters_before_fork(void);

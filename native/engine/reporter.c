@@ -354,14 +354,11 @@ static struct eng_reporter *enter_(void) {
 static void leave_(struct eng_reporter **inside) {
   struct eng_reporter *reporter = *inside;
   if (reporter == NULL) return;
-  *inside = NULL;
   pthread_mutex_lock(&lock_);
   reporter->inside--;
   tidy_(reporter);
   pthread_mutex_unlock(&lock_);
 }
-
-static void leave_for_ever_(void *inside) { leave_(inside); }
 
 int32_t aclpy_process_report(int32_t timeout_ms) {
   static const char function[] = "aclrtProcessReport";
@@ -375,10 +372,7 @@ int32_t aclpy_process_report(int32_t timeout_ms) {
   int64_t deadline_ns = timeout_ms < 0 ? ENG_NEVER : eng_clock_ns() + (int64_t)timeout_ms * 1000000;
   enum eng_wait_end end =
       eng_lot_wait(&(struct eng_wait){.key = reporter, .look = look_, .arg = reporter, .deadline_ns = deadline_ns});
-  bool ran = false;
-  pthread_cleanup_push(leave_for_ever_, &reporter); /* as in callback.c */
-  ran = end == ENG_WAIT_DONE && run_arrived_(reporter);
-  pthread_cleanup_pop(0);
+  bool ran = end == ENG_WAIT_DONE && run_arrived_(reporter);
   if (ran) return ACLPY_ACL_SUCCESS;
   if (end == ENG_WAIT_STOPPED) return eng_fail_stopped(function);
   if (end == ENG_WAIT_DONE) return refuse_thread_(function);

@@ -29,6 +29,7 @@ struct eng_post {
   struct eng_marker *marker;     /* likewise, or NULL */
   uint64_t number;               /* in its thread's queue */
   struct eng_post *next;
+  struct eng_post *outer; /* inside of which it is called, or NULL */
 };
 
 /* Puts it into the queue of the stream's thread; false: nobody is subscribed. Takes the post over on success. */

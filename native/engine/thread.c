@@ -22,6 +22,7 @@ static pthread_key_t exit_key_;
 
 static void at_exit_(void *arg) {
   struct eng_thread *self = arg;
+  eng_posts_left();
   if (self->serves) eng_reporter_thread_ends();
   self->serves = false;
   self->attached = false;

@@ -12,6 +12,7 @@
 #include "handle_table.h"
 #include "park.h"
 
+struct eng_post;
 struct eng_step_place;
 struct eng_stream;
 struct eng_messages;
@@ -37,6 +38,7 @@ struct eng_thread {
   struct eng_stream *worker_of;             /* the stream whose task this thread is running; NULL elsewhere */
   struct eng_stream *launching;             /* the foreign device's stream whose task is being put there */
   const struct eng_step_place *launching_step;
+  struct eng_post *inside; /* the innermost subscribed callback that it is in */
   struct eng_messages *messages;
   struct eng_vendor_cache *vendor_cache;
   struct eng_scratch scratch;
