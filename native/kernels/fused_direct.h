@@ -143,8 +143,9 @@ ACLPY_INLINE int direct_whole_(const aclpy_fused *f) {
   return f->g.n % ACLPY_DIRECT_QUAD == 0 && ((uintptr_t)f->y | (uintptr_t)(f->g.n * f->to)) % 64 == 0;
 }
 
+enum { ACLPY_TURN_LEAST = 512 /* shorter rows, with all their operands, fit whatever a turn has room for */ };
 /* What a turn touches: two rows of x, and of floats those of exponentials and operands. */
-ACLPY_INLINE int64_t direct_touched_(const aclpy_fused *f, const fused_direct *d) {
+static __attribute__((unused, noinline)) int64_t direct_touched_(const aclpy_fused *f, const fused_direct *d) {
   int64_t floats = direct_whole_(f) ? 1 : 2;
   for (int64_t k = 0; d->y != NULL && k < d->steps_now; ++k) floats += d->now[k].operand.each != NULL;
   return f->g.n * (2 * f->from + floats * (int64_t)sizeof(float));
@@ -260,8 +261,9 @@ static __attribute__((unused, noinline)) void direct_part_(const aclpy_fused *f,
 }
 
 /* The row after: its operands, and what lies before its first whole line. */
-ACLPY_INLINE void direct_next_(const aclpy_fused *f, fused_direct *d, int64_t row, float *e, const unsigned char *x,
-                               float shift, float factor, int calm) {
+static __attribute__((unused, noinline)) void direct_next_(const aclpy_fused *f, fused_direct *d, int64_t row, float *e,
+                                                           const unsigned char *x, float shift, float factor,
+                                                           int calm) {
   d->calm = calm;
   d->finished = 0;
   d->e = e;

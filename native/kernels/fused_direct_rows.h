@@ -112,13 +112,17 @@ ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int log
   d->at = i + ACLPY_DIRECT_QUAD;
 }
 
-/* What is left of the row. */
-ACLPY_INLINE void FN(direct_rest)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target, int functions,
-                                  int way) {
+/* What is left of the row, if anything: of most rows nothing, so it stands once, for any of them. */
+static __attribute__((noinline)) void FN(direct_rest_any)(const aclpy_fused *f, fused_direct *d, int logarithm,
+                                                          int64_t target, int functions, int way) {
   if (functions && d->powered) FN(powers_rest)(f, d, target, way);
   if (functions && d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_finish)(f, d, 0, way);
   while (d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_quad)(f, d, logarithm, target, functions, way);
   while (d->at < f->g.n) direct_part_(f, d, aclpy_min_i64(ACLPY_DIRECT_PART, f->g.n - d->at));
+}
+ACLPY_INLINE void FN(direct_rest)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target, int functions,
+                                  int way) {
+  if (d->at < f->g.n) FN(direct_rest_any)(f, d, logarithm, target, functions, way);
 }
 
 ACLPY_INLINE float FN(direct_max)(const STORED *x, int64_t n) {
@@ -173,8 +177,9 @@ ACLPY_INLINE int64_t FN(direct_quads)(const aclpy_fused *f, fused_direct *d, FN(
 
 /* Bytes by sums (fused_fixed.h), but for quads that are to be done in turn; where these are many, the rest of the row
  * and some rows after it, too. */
-ACLPY_INLINE int64_t FN(direct_bytes)(const aclpy_fused *f, fused_direct *d, FN(direct_three) * t, fused_single *s,
-                                      int kind, int way) {
+static __attribute__((unused, noinline)) int64_t FN(direct_bytes)(const aclpy_fused *f, fused_direct *d,
+                                                                  FN(direct_three) * t, fused_single *s, int kind,
+                                                                  int way) {
   const int done = kind == ACLPY_SINGLE_FIXED_DONE;
   for (int64_t again = 0;; ++again) {
     const int64_t i = FN(single_fixed_run)(f, t, s, kind);
@@ -200,7 +205,8 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   const int64_t n = f->g.n;
   /* On Zen 5 floats are fetched into the first level anyway; beside an operand that is, too, from the beginning on is
    * as fast or faster. */
-  const int64_t touched = PLAIN && d->core == ACLPY_CORE_ZEN_5 && d->n_far > 0 ? 0 : direct_touched_(f, d);
+  const int known = n < ACLPY_TURN_LEAST || (PLAIN && d->core == ACLPY_CORE_ZEN_5 && d->n_far > 0);
+  const int64_t touched = known ? 0 : direct_touched_(f, d);
   FN(direct_three) t = {next, x, e, v32_set1(shift), TOP_FIRST(), v32_acc_zero(), touched, &d->powers, v32_set1(0.0f)};
   v32 top_rest = v32_set1(-INFINITY);
   v32_acc rest = t.sum;

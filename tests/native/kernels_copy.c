@@ -87,7 +87,7 @@ static void naive_(const layout *l, const unsigned char *from, unsigned char *to
   for (;;) {
     int64_t s = 0, d = 0;
     for (int64_t i = 0; i < l->rank; ++i) s += at[i] * l->from[i], d += at[i] * l->to[i];
-    memcpy(to + d, from + s, (size_t)element);
+    element_copy(to + d, from + s, element);
     int64_t i = l->rank - 1;
     for (; i >= 0 && ++at[i] == l->dims[i]; --i) at[i] = 0;
     if (i < 0) return;
@@ -109,7 +109,7 @@ static void check_(const aclpy_kernel *k, const layout *l, int64_t element) {
   if (l->lined) from.data += -(uintptr_t)from.data & 63u;
   from.bytes -= 64;
   buffer want = buffer_make(to.bytes, unit);
-  for (size_t i = 0; i < from.bytes; ++i) from.data[i] = (unsigned char)random_bits();
+  fill_bytes(from.data, from.bytes);
   memset(to.data, 0x5a, to.bytes);
   memset(want.data, 0x5a, to.bytes);
   aclpy_kernel_args args = {{from.data - l->from_low, to.data}, NULL, params, 0};

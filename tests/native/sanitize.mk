@@ -84,7 +84,7 @@ SANITIZE_OBJECTS := $(SANITIZE_LIBRARY:native/%.c=$(SANITIZE_HERE)/%.o) \
   $(foreach isa,$(SANITIZE_ISAS),$(SANITIZE_KERNELS:native/kernels/%.c=$(SANITIZE_HERE)/kernels-$(isa)/%.o))
 SANITIZE_PROGRAMS := $(SANITIZE_HARNESSES:tests/native/%.c=$(SANITIZE_HERE)/%)
 
-.SECONDARY: $(SANITIZE_OBJECTS) $(SANITIZE_PROGRAMS)
+.SECONDARY: $(SANITIZE_OBJECTS) $(SANITIZE_PROGRAMS) $(SANITIZE_PROGRAMS:%=%.o)
 # The kernels' take longest: beside the others, not after them.
 SANITIZE_LONG := $(filter %/kernels_post_ops,$(SANITIZE_PROGRAMS)) $(filter %/kernels_softmax,$(SANITIZE_PROGRAMS)) \
   $(filter %/kernels_places,$(SANITIZE_PROGRAMS))
@@ -124,7 +124,14 @@ SANITIZE_ENGINE := $(filter $(SANITIZE_HERE)/engine/%,$(SANITIZE_OBJECTS))
 $(SANITIZE_HERE)/engine_%: tests/native/engine_%.c $(SANITIZE_ENGINE) $(SANITIZE_HEADERS)
 	@$(SANITIZE_CC) $< $(SANITIZE_ENGINE) $(SANITIZE_LINK) -lm -ldl -o $@
 
-$(SANITIZE_HERE)/%: tests/native/%.c $(SANITIZE_OBJECTS) $(SANITIZE_HEADERS)
+# Their own accesses are no threads' matter: the kernels' are, in threads that the sanitizer sees all the same.
+SANITIZE_HARNESS_address := $(SANITIZE_CC) -O2
+SANITIZE_HARNESS_thread := $(CC) $(SANITIZE_FLAGS) -O2 -DSANITIZED=1 -DTHREAD_SANITIZED=1
+$(SANITIZE_HERE)/kernels_%.o: tests/native/kernels_%.c $(SANITIZE_HEADERS)
+	@mkdir -p $(@D)
+	@$(SANITIZE_HARNESS_$(SANITIZE_NOW)) -c $< -o $@
+
+$(SANITIZE_HERE)/kernels_%: $(SANITIZE_HERE)/kernels_%.o $(SANITIZE_OBJECTS)
 	@$(SANITIZE_CC) $< $(SANITIZE_OBJECTS) $(SANITIZE_LINK) -lm -ldl -o $@
 
 # It holds waiters at calls from one file of the engine into another.
