@@ -14,7 +14,7 @@
 enum {
   ACLPY_DIRECT_QUAD = 4 * v32_LANES, /* elements stored at once */
   ACLPY_DIRECT_PART = 64,            /* elements before and behind the quads, done apart */
-  ACLPY_DIRECT_ROW = 2048            /* shorter rows whose lines are not whole go through the writer */
+  ACLPY_DIRECT_ROW = 192             /* shorter rows whose lines are not whole go through the writer */
 };
 enum { ACLPY_STAGED = -1 /* instead of a type: results are finished before they are stored */ };
 enum {
@@ -79,7 +79,11 @@ typedef struct fused_direct {
   int powered; /* e holds powers, or what has their logarithms, and the factor goes with them */
   int made;    /* so does that of the row after, if its numbers turn out to be calm, from the least x - max on: */
   float least;
-  int wary; /* the row before was not calm, so this one is looked at first: the same rows, made once */
+  _Alignas(64) unsigned char seam[64]; /* the first `held` bytes: of the last line of a row, for the row that follows */
+  int64_t held;
+  int seamed;  /* lines that rows share are written so */
+  int follows; /* behind the row to be written there is another one */
+  int wary;    /* the row before was not calm, so this one is looked at first: the same rows, made once */
 } fused_direct;
 
 /* Element 0 of what the operand shows a row: of floats, or one value. */
@@ -196,6 +200,9 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   d->fold.limit = -1.0f;
   d->fold.paired = 0;
   d->core = aclpy_core_kind();
+  d->held = 0;
+  d->follows = 0;
+  d->seamed = f->streaming && aclpy_rows_seamed(f->y, f->g.n * f->to, f->g.n * f->to, d->core);
   d->whole = f->post.n_ops > ACLPY_EASY_STEPS;
   for (int64_t k = 0; k < f->post.n_ops && !d->whole; ++k) d->whole = !direct_step_make_(f, d, k, &spare);
   if (f->flags & ACLPY_FUSED_LOG) {
@@ -205,7 +212,7 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   }
   if (d->whole) return ACLPY_DIRECT_FUNCTIONS;
   d->steps = f->post.n_ops;
-  direct_fold_(f, d, rows + f->g.n);
+  direct_fold_(f, d, rows + aclpy_fused_round_(f->g.n));
   return d->functions ? ACLPY_DIRECT_FUNCTIONS : ACLPY_DIRECT_CHEAP;
 }
 
@@ -251,9 +258,56 @@ ACLPY_INLINE void direct_staged_quad_(const aclpy_fused *f, fused_direct *d) {
   d->at += ACLPY_DIRECT_QUAD;
 }
 
+/* `bytes` of results that begin with a line, past the caches; those of its last line wait for the row that follows, or
+ * are stored. */
+ACLPY_INLINE void direct_put_lines_(fused_direct *d, unsigned char *y, const unsigned char *from, int64_t bytes) {
+  const int64_t rest = bytes % 64;
+  for (int64_t k = 0; k < bytes - rest; k += v32_LANES * (int64_t)sizeof(float)) {
+    nt_f32((float *)(void *)(y + k), v32_load((const float *)(const void *)(from + k)));
+  }
+  if (!d->seamed || !d->follows) {
+    memcpy(y + (bytes - rest), from + (bytes - rest), (size_t)rest);
+    return;
+  }
+  memcpy(d->seam, from + (bytes - rest), (size_t)rest);
+  d->held = rest;
+}
+
+/* Elements [at, at + n) of a row that is longer than ACLPY_DIRECT_PART, where all operations are cheap: whole vectors,
+ * of which those of the row's end begin before `at`. */
+ACLPY_INLINE void direct_edge_(const aclpy_fused *f, fused_direct *d, int64_t n) {
+  _Alignas(64) float t[ACLPY_DIRECT_PART];
+  aclpy_post_step steps[ACLPY_EASY_STEPS];
+  const int64_t count = aclpy_ceil_div(n, v32_LANES) * v32_LANES, from = aclpy_min_i64(d->at, f->g.n - count);
+  const v32 factor = v32_set1(d->folded ? d->factor * d->fold.gain : d->factor);
+  for (int64_t i = 0; i < count; i += v32_LANES) v32_store(t + i, v32_mul(v32_load(d->e + from + i), factor));
+  for (int64_t k = 0; k < d->steps_now; ++k) {
+    steps[k] = d->now[k];
+    if (steps[k].operand.each != NULL) steps[k].operand.each += from;
+  }
+  aclpy_post_easy(steps, d->steps_now, t, count);
+  const float *results = t + (d->at - from);
+  unsigned char *y = d->y + d->at * f->to;
+  if (d->held > 0) { /* the line that the row before began */
+    aclpy_store_run(f->post.target, results, d->seam + d->held, n, 0);
+    d->held = 0;
+    direct_put_lines_(d, y + n * f->to - 64, d->seam, 64);
+  } else if (f->streaming && d->at > 0) {
+    aclpy_store_run(f->post.target, results, d->stored, n, 0);
+    direct_put_lines_(d, y, d->stored, n * f->to);
+  } else {
+    aclpy_store_run(f->post.target, results, y, n, 0);
+  }
+  d->at += n;
+}
+
 /* Elements [at, at + n), n at most ACLPY_DIRECT_PART: what does not fill a quad, or a line. */
 static __attribute__((unused, noinline)) void direct_part_(const aclpy_fused *f, fused_direct *d, int64_t n) {
   _Alignas(64) float t[ACLPY_DIRECT_PART];
+  if (!d->functions && !d->whole && (f->flags & ACLPY_FUSED_LOG) == 0) {
+    direct_edge_(f, d, n);
+    return;
+  }
   direct_fill_(f, d, t, n);
   aclpy_post_apply(&f->post, t, d->index + d->at, n);
   aclpy_store_run(f->post.target, t, d->y + d->at * f->to, n, 0);
@@ -287,6 +341,7 @@ static __attribute__((unused, noinline)) void direct_next_(const aclpy_fused *f,
     if (d->fold.from[k] >= 0) d->fold.step[k].operand = d->step[d->fold.from[k]].operand;
   }
   const int64_t head = (int64_t)(-(uintptr_t)d->y & 63u) / f->to;
+  if (f->streaming && !d->seamed) aclpy_fetch_shared(d->y + f->g.n * f->to);
   if (f->streaming && head > 0) direct_part_(f, d, aclpy_min_i64(head, f->g.n));
 }
 

@@ -175,6 +175,17 @@ ACLPY_INLINE int64_t FN(direct_quads)(const aclpy_fused *f, fused_direct *d, FN(
   return i;
 }
 
+/* Whole quads from element i on, where the row before has no more: it began with a part of one. */
+ACLPY_INLINE int64_t FN(direct_last)(const aclpy_fused *f, FN(direct_three) * t, int64_t i, int way) {
+  for (; i + ACLPY_DIRECT_QUAD <= f->g.n; i += ACLPY_DIRECT_QUAD) {
+    v32 v[4];
+    TOP_QUAD(&t->top, t->next + i);
+    FN(direct_load)(t->x + i, v, way);
+    t->sum = FN(direct_exp)(v, t->e + i, t->shift, 0, t->sum, way, 0);
+  }
+  return i;
+}
+
 /* Bytes by sums (fused_fixed.h), but for quads that are to be done in turn; where these are many, the rest of the row
  * and some rows after it, too. */
 static __attribute__((unused, noinline)) int64_t FN(direct_bytes)(const aclpy_fused *f, fused_direct *d,
@@ -234,7 +245,9 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   if (single_is_fixed_(kind)) {
     i = d->at = FN(direct_bytes)(f, d, &t, &s, kind, way);
   } else if (kind != ACLPY_SINGLE_NOT) {
-    i = d->at = FN(single_run)(f, &t, &s, kind, target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), way);
+    i = FN(single_run)(f, &t, &s, kind, target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), way);
+    d->at = aclpy_min_i64(d->at + i, n); /* of powers the row before may be done */
+    i = FN(direct_last)(f, &t, i, way);
   } else {
     i = FN(direct_quads)(f, d, &t, logarithm, target, functions, way);
   }
@@ -257,7 +270,7 @@ ACLPY_INLINE void FN(direct_run_as)(const aclpy_fused *f, fused_direct *d, int64
   const int64_t n = f->g.n;
   /* Two rows of exponentials in turn; one where rows are whole quads and lines, so that each quad is written before its
    * place is needed: two rows of x and two of exponentials are more than the first-level cache holds well. */
-  const int64_t apart = direct_whole_(f) ? 0 : n;
+  const int64_t apart = direct_whole_(f) ? 0 : aclpy_fused_round_(n);
   const STORED *base = (const STORED *)(const void *)f->x;
   FN(direct_peak) peak = FN(direct_first)(base + begin * n, n);
   for (int64_t row = begin; row < end; ++row) {
@@ -275,6 +288,7 @@ ACLPY_INLINE void FN(direct_run_as)(const aclpy_fused *f, fused_direct *d, int64
     direct_next_(f, d, row, e, (const unsigned char *)x, shift, factor, calm);
     d->powered = powered;
     d->wary = !powered;
+    d->follows = row + 1 < end;
   }
   FN(direct_rest)(f, d, logarithm, target, functions, way);
 }

@@ -46,10 +46,10 @@ ACLPY_INLINE void fused_powers_make_(const aclpy_fused *f, fused_direct *d) {
 
 /* What the row whose exponentials are powers is written with, as a kind of fused_single_rows.h. */
 ACLPY_INLINE void fused_powered_(const aclpy_fused *f, const fused_direct *d, fused_single *s) {
-  s->d = d;
+  fused_single_row_(f, d, s);
+  s->n = f->g.n; /* whole quads, written or not */
   s->factor = v32_set1(d->factor);
   s->value = v32_set1(d->sum);
-  s->streaming = f->streaming;
   s->firm = 1;
 }
 

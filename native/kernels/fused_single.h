@@ -43,6 +43,9 @@ enum {
 /* A row whose sum is known, to be written. */
 typedef struct fused_single {
   const fused_direct *d;
+  const float *e;            /* exponentials, */
+  unsigned char *y;          /* results, */
+  int64_t n;                 /* and how many are whole quads, behind those that are written already */
   aclpy_post_step step;      /* the only one, or that between factors */
   v32 factor, value;         /* of the row; of the step */
   float first;               /* the factor before the step */
@@ -165,7 +168,7 @@ ACLPY_INLINE int single_has_row_(int kind) { return kind == ACLPY_SINGLE_MUL_EAC
 ACLPY_INLINE int single_fixed_(const aclpy_fused *f, const fused_direct *d, fused_single *s) {
   const fixed_form *x = &d->fixed;
   const double factor = (double)(d->factor * d->fold.gain);
-  if (!x->can || x->pause > 0 || !fixed_row_make_(f, x, factor, s->fixed)) return 0;
+  if (!x->can || x->pause > 0 || d->at != 0 || !fixed_row_make_(f, x, factor, s->fixed)) return 0;
   if (x->row >= 0) s->step = d->now[x->row];
   if (x->terms != NULL) s->step.operand.each = x->terms;
   return 1;
@@ -174,11 +177,19 @@ ACLPY_INLINE int single_is_fixed_(int kind) {
   return kind >= ACLPY_SINGLE_FIXED && kind <= ACLPY_SINGLE_FIXED_GELU_ERF;
 }
 
+/* What is the same for every kind. */
+ACLPY_INLINE void fused_single_row_(const aclpy_fused *f, const fused_direct *d, fused_single *s) {
+  s->d = d;
+  s->e = d->e + d->at;
+  s->y = d->y + d->at * f->to;
+  s->n = (f->g.n - d->at) / ACLPY_DIRECT_QUAD * ACLPY_DIRECT_QUAD;
+  s->streaming = f->streaming;
+}
+
 /* The kind; of many steps without what is left to the loop. */
 ACLPY_INLINE int single_kind_(const aclpy_fused *f, const fused_direct *d, fused_single *s) {
-  if (d->y == NULL || d->at != 0) return ACLPY_SINGLE_NOT;
-  s->d = d;
-  s->streaming = f->streaming;
+  if (d->y == NULL || d->at >= ACLPY_DIRECT_QUAD) return ACLPY_SINGLE_NOT;
+  fused_single_row_(f, d, s);
   s->far = d->n_far > 0;
   if (!d->folded) return d->fold.paired ? ACLPY_SINGLE_NOT : ACLPY_SINGLE_MANY;
   s->firm = d->fold.firm;
@@ -199,7 +210,7 @@ ACLPY_INLINE int single_kind_(const aclpy_fused *f, const fused_direct *d, fused
 ACLPY_INLINE int single_ends_fixed_(const aclpy_fused *f, fused_single *s) {
   fixed_form x;
   if (!v32_fixed_can() || !s->has_after || f->post.target != ACLPY_TYPE_UINT8 || !fixed_moderate_(s->last)) return 0;
-  if (s->d->fixed.pause > 0) return 0;
+  if (s->d->fixed.pause > 0 || s->d->at != 0) return 0;
   memset(&x, 0, sizeof x);
   x.shape = ACLPY_FIXED_DONE;
   x.slope = s->last;
@@ -209,10 +220,18 @@ ACLPY_INLINE int single_ends_fixed_(const aclpy_fused *f, fused_single *s) {
   return fixed_row_make_(f, &x, 1.0, s->fixed);
 }
 
+/* Whether the step between factors may have a row. */
+ACLPY_INLINE int single_may_row_(int kind) {
+  return kind == ACLPY_SINGLE_EASY || kind == ACLPY_SINGLE_LED_ADD || kind == ACLPY_SINGLE_LED_MUL ||
+         (kind >= ACLPY_SINGLE_FIXED_SUM && kind <= ACLPY_SINGLE_FIXED_PRODUCT);
+}
+
 /* Which kind the row of d is, and what its quads need. Not inlined: once a row. */
 static __attribute__((unused, noinline)) int fused_single_make_(const aclpy_fused *f, const fused_direct *d,
                                                                 fused_single *s) {
   int kind = single_kind_(f, d, s);
+  const int rows = single_has_row_(kind) || single_may_row_(kind);
+  if (rows && s->step.operand.each != NULL) s->step.operand.each += d->at;
   if (kind == ACLPY_SINGLE_LOG) kind = ACLPY_SINGLE_MANY;
   if (kind >= ACLPY_SINGLE_EXP && kind <= ACLPY_SINGLE_GELU_ERF && single_ends_fixed_(f, s))
     return kind - ACLPY_SINGLE_EXP + ACLPY_SINGLE_FIXED_EXP;
@@ -224,12 +243,6 @@ static __attribute__((unused, noinline)) int fused_single_make_(const aclpy_fuse
 /* MANY, once all but its end is done. */
 ACLPY_INLINE int fused_single_done_(const aclpy_fused *f, fused_single *s) {
   return single_ends_fixed_(f, s) ? ACLPY_SINGLE_FIXED_DONE : ACLPY_SINGLE_MANY;
-}
-
-/* Whether the step between factors may have a row. */
-ACLPY_INLINE int single_may_row_(int kind) {
-  return kind == ACLPY_SINGLE_EASY || kind == ACLPY_SINGLE_LED_ADD || kind == ACLPY_SINGLE_LED_MUL ||
-         (kind >= ACLPY_SINGLE_FIXED_SUM && kind <= ACLPY_SINGLE_FIXED_PRODUCT);
 }
 
 /* Whether results are 0, normal or infinite, those of calm rows, and whether none is a NaN. */

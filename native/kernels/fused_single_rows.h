@@ -65,7 +65,7 @@ ACLPY_INLINE void FN(single_woven)(const aclpy_fused *f, FN(direct_three) * t, c
   for (int k = 0; k < 4; ++k) v[k] = v32_sub(v[k], t->shift);
   TOP_QUAD(&t->top, next);
   v32_exp_two(v);
-  FN(single_make)(s, s->d->e, made, i, kind, way);
+  FN(single_make)(s, s->e, made, i, kind, way);
   FN(single_store)(f, s, made, y, i, kind, target, way);
   v32_exp_two(v + 2);
   t->sum = FN(direct_sum)(v, t->e + i, 0, t->sum, way);
@@ -74,7 +74,7 @@ ACLPY_INLINE void FN(single_woven)(const aclpy_fused *f, FN(direct_three) * t, c
 /* Whole quads of both rows; returns where they end. */
 ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t, fused_single s, int kind,
                                       int64_t target, int way) {
-  const int64_t n = f->g.n, size = (int64_t)sizeof(STORED), quad = ACLPY_DIRECT_QUAD * size;
+  const int64_t n = s.n, size = (int64_t)sizeof(STORED), quad = ACLPY_DIRECT_QUAD * size;
   const int row = single_has_row_(kind), each = row || single_may_row_(kind);
   const int fixed = single_is_fixed_(kind), made_here = !fixed && kind != ACLPY_SINGLE_POWERS;
   /* Where results need more registers than there are beside x. */
@@ -84,8 +84,8 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   const int64_t near = FN(direct_near_bytes)(s.d, least);
   aclpy_walk next = aclpy_walk_of(t->next, n * size, quad, each ? t->touched : 0, direct_ahead_(near));
   const int woven = ACLPY_ISA_RANK == 2 && way != ACLPY_WAY_ANY && made_here && single_is_cheap_(kind);
-  const float *e = s.d->e;
-  unsigned char *y = s.d->y;
+  const float *e = s.e;
+  unsigned char *y = s.y;
   fixed_row bytes;
   if (fixed) bytes = *s.fixed;
   /* Only loops of bytes begin elsewhere; those of one type of results are better off without the choice. */

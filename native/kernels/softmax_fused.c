@@ -38,7 +38,8 @@ static int32_t plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape
   if (g.mode == ACLPY_LINES) {
     shape->at_once = ACLPY_ROWS_AT_ONCE;
     /* Three blocks of rows, or: two rows in turn, and three of operands and what comes of them. */
-    shape->thread_scratch_bytes = (3 * aclpy_fused_rows_of_block(g.n) + 2) * g.n * (int64_t)sizeof(float);
+    const int64_t rows = 3 * aclpy_fused_rows_of_block(g.n) + 2;
+    shape->thread_scratch_bytes = rows * aclpy_fused_round_(g.n) * (int64_t)sizeof(float);
   }
   if (g.mode == ACLPY_FUSED_TILES) shape->thread_scratch_bytes = g.n * g.stride * (int64_t)sizeof(float);
   if (g.mode == ACLPY_CHUNKS) {
@@ -56,9 +57,10 @@ static int32_t plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape
 
 static void lines_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *scratch) {
   fused_direct d;
-  const int way = fused_direct_make_(f, &d, scratch + 2 * f->g.n);
+  const int64_t pitch = aclpy_fused_round_(f->g.n);
+  const int way = fused_direct_make_(f, &d, scratch + 2 * pitch);
   if (way == ACLPY_DIRECT_FUNCTIONS) fused_powers_make_(f, &d);
-  if (way == ACLPY_DIRECT_CHEAP) fused_fixed_make_(f, &d, scratch + 4 * f->g.n);
+  if (way == ACLPY_DIRECT_CHEAP) fused_fixed_make_(f, &d, scratch + 4 * pitch);
   if (way == ACLPY_DIRECT_NOT) {
     fused_lines_run_(f, begin, end, scratch);
   } else if (f->post.source == ACLPY_TYPE_FLOAT) {
