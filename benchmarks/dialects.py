@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["PEER_LIMIT", "TRANSCENDENTAL", "line", "run"]
 
 _SHAPE: Final = (2048, 4096)  # 32 MiB of float32: beyond the second-level cache of every machine
+# Rows that are no whole cache lines, and long ones: other loops than those of 4096 elements.
+_OTHERS: Final = ((8192, 1000), (64, 50257))
 # Neither is a power of two, nor is the slope of linear: those cost less.
 _SCALE: Final = 0.01  # of the destination
 _SRC_SCALE: Final = 0.7
@@ -75,12 +77,14 @@ class Problem:
     dst: str
     scaled: bool
     operation: str
+    shape: tuple[int, int] = _SHAPE
 
     @property
     def name(self) -> str:
         """What the table says."""
         scale = " scale" if self.scaled else ""
-        return f"{self.src} -> {self.dst}{scale} {self.operation}"
+        where = "" if self.shape == _SHAPE else f" {self.shape[0]}x{self.shape[1]}"
+        return f"{self.src} -> {self.dst}{scale} {self.operation}{where}"
 
     @property
     def extras(self) -> Extras:
@@ -153,15 +157,16 @@ def run(bench: Bench, match: str = "") -> list[dict[str, Any]]:
 
 
 def _records(bench: Bench, match: str) -> Iterator[dict[str, Any]]:
-    operations = ("none", "mul", "exp") if bench.quick else _OPERATIONS
+    operations = ("none", "mul", "exp") if bench.quick else tuple(_OPERATIONS)
     for src, dst, scaled in _TYPES:
-        x = bench.arena.view(0, src, _SHAPE, Layout.dense(_SHAPE))
-        out = bench.arena.view(2, dst, _SHAPE, Layout.dense(_SHAPE))
-        bench.arena.fill(x)
-        for operation in operations:
-            problem = Problem(src, dst, scaled, operation)
-            if (operation != "none" or scaled) and match in problem.name:
-                yield _record(bench, problem, x, out)
+        for shape in (_SHAPE, *(() if bench.quick or dst == "uint8" else _OTHERS)):
+            x = bench.arena.view(0, src, shape, Layout.dense(shape))
+            out = bench.arena.view(2, dst, shape, Layout.dense(shape))
+            bench.arena.fill(x)
+            for operation in operations if shape == _SHAPE else ("add", "relu"):
+                problem = Problem(src, dst, scaled, operation, shape)
+                if (operation != "none" or scaled) and match in problem.name:
+                    yield _record(bench, problem, x, out)
 
 
 def _record(bench: Bench, problem: Problem, x: View, out: View) -> dict[str, Any]:
@@ -180,7 +185,7 @@ def _record(bench: Bench, problem: Problem, x: View, out: View) -> dict[str, Any
     if not is_right(out.array):
         raise RuntimeError(f"{problem.name}: WRONG RESULT")
     contestants = [fused.contestant("fused"), plain.contestant("plain")]
-    cell = Cell("softmax", "forward", problem.src, _SHAPE, -1, bench.threads)
+    cell = Cell("softmax", "forward", problem.src, problem.shape, -1, bench.threads)
     peer, note = None, "no such primitive there"
     if problem.peer:
         peer, note = bench.onednn.contestant(cell, (x,), out, is_right, problem.peer)
@@ -192,6 +197,7 @@ def _record(bench: Bench, problem: Problem, x: View, out: View) -> dict[str, Any
     return {
         "problem": problem.name,
         "operation": problem.operation,
+        "usual": problem.shape == _SHAPE,
         "limit": problem.limit,
         "over_plain": median["fused"] / median["plain"],
         "peer": median[peer.name] / median["fused"] if peer is not None else None,
@@ -224,8 +230,8 @@ class _Call:
             self._tensors.append(bench.device.tensor(np.array([scale], np.float32)))
         for operation in extras.post_ops:
             if isinstance(operation, Binary):
-                rows = _SHAPE[0] if full else 1
-                operand = np.full((rows, _SHAPE[1]), _HALF, np.float32)
+                rows, columns = x.shape
+                operand = np.full((rows if full else 1, columns), _HALF, np.float32)
                 self._tensors.append(bench.device.tensor(operand))
         self._size, self._executor = self._operator.get_workspace_size(self._tensors, [1])
         acl.aclSetAclOpExecutorRepeatable(self._executor)

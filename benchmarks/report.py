@@ -305,7 +305,7 @@ def _scaling(record: dict[str, Any]) -> list[str]:
 
 def _dialects(records: list[dict[str, Any]]) -> list[str]:
     words = (
-        "Forward softmax along rows of 4096, one operation after it; milliseconds, median. Over "
+        "Forward softmax along rows of 4096 or as said, one operation after it; ms, median. Over "
         "plain: of the plain forward of the same dtypes. add_full reads a float32 operand of the "
         "full shape, which its limit counts; oneDNN's softmax takes a scale "
         "only with 8-bit tensors."
