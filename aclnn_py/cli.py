@@ -19,6 +19,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from aclnn_native import ffi, lib
+from aclnn_py.abi.prototypes import prototypes
 from aclnn_py.cli_status import looks_like_a_status, status_of, status_text
 from aclnn_py.cli_timeline import COMMANDS as TIMELINE_COMMANDS
 from aclnn_py.cli_toolkit import COMMANDS as TOOLKIT_COMMANDS
@@ -77,7 +78,13 @@ def _operator(_: click.Context, param: click.Parameter, value: str) -> object:
             raise click.BadParameter(str(error), param=param) from None
     known = {**operators, **dialect_operators}
     names = {name.lower(): name for name in known}
-    found = names.get(value.lower().removeprefix("aclnn"))
+    wanted = value.lower().removeprefix("aclnn").removesuffix("getworkspacesize")
+    found = names.get(wanted)
+    if found is None and any(wanted == one.name.lower()[5:] for one in prototypes()):
+        raise click.BadParameter(
+            f"{value!r} is declared for C hosts, not implemented: its phase 1 answers 561003",
+            param=param,
+        )
     if found is None:
         raise click.BadParameter(f"{value!r} is unknown; one of {', '.join(known)}", param=param)
     return known[found]

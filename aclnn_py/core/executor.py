@@ -60,7 +60,13 @@ class Executor(calls.Executor):
 
     @property
     def is_cache_hit(self) -> bool:
-        """Whether the vendor's own cache would have answered this phase 1."""
+        """Whether the vendor's own cache would have answered this phase 1.
+
+        Raises
+        ------
+        AclnnError
+            561000 once phase 2 has used the executor up.
+        """
         hit = ffi.new("int32_t *")
         status = lib.aclpy_executor_is_cache_hit(self._handle, hit)
         if status:

@@ -112,7 +112,10 @@ class Tensor(HandleNoun, calls.Tensor):
         """Point the storage elsewhere.
 
         Executors that were planned with this tensor use the new address from their next phase 2
-        on. The memory that the tensor was made with stays its own, so that it can return there.
+        on, with two exceptions, as on the hardware: an executor that answers from the vendor's
+        cache (``is_cache_hit``) keeps all addresses of its phase 1, and one that is not repeatable
+        keeps that of an output that it writes directly. The memory that the tensor was made with
+        stays its own, so that it can return there.
 
         Raises
         ------
@@ -170,8 +173,15 @@ class Tensor(HandleNoun, calls.Tensor):
         )
         start = self.offset if offset is None else integer("Tensor.view", "offset", offset)
         if len(steps) != len(dims):
-            got = f"{len(steps)} strides for {len(dims)} dimensions"
-            _refuse_view("Tensor.view", "strides", got, self._desc)
+            raise operator_error(
+                PARAM_INVALID,
+                "Tensor.view",
+                "strides",
+                "does not fit the shape",
+                got=f"{len(steps)} strides for {len(dims)} dimensions",
+                expected=f"{len(dims)} strides",
+                fix="give a stride for each dimension, or none for a row-major view",
+            )
         return self._viewed("Tensor.view", "shape", dims, steps, start)
 
     def transpose(self, *axes: int | Sequence[int] | None) -> Tensor:

@@ -13,6 +13,7 @@ Installing the project installs the plugin; ``-p no:aclnn_py`` leaves it out.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from contextlib import ExitStack, suppress
@@ -35,6 +36,8 @@ _POLICIES: Final = ("eager", "lazy", "reverse")
 _LEDGER: Final = pytest.StashKey["Ledger"]()
 _WATCH: Final = pytest.StashKey[ExitStack]()
 _FAILED: Final = pytest.StashKey[bool]()
+# What a schedule may look like; the scheduler itself looks at the rest.
+_SCHEDULE: Final = re.compile(r"eager|lazy|reverse|[+-]?\d+|r\d+:.*")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -62,6 +65,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "acl_schedules(count): run the test under that many orders of its streams' tasks"
     )
+    only = config.getoption("--acl-schedule")
+    if only is not None and not _SCHEDULE.fullmatch(only):
+        raise pytest.UsageError(
+            f"--acl-schedule: expected eager, lazy, reverse, a seed or a replay string (r1:...), "
+            f"got {only!r}"
+        )
     if config.getini("acl_leaks") not in ("error", "off"):
         raise pytest.UsageError(
             f"acl_leaks: expected error or off, got {config.getini('acl_leaks')}"
@@ -115,8 +124,9 @@ def acl_stream(request: pytest.FixtureRequest, acl_device: Device) -> Iterator[S
 
 
 def _count(item: pytest.Function, marker: pytest.Mark) -> int:
-    if len(marker.args) == 1 and not marker.kwargs and type(marker.args[0]) is int:
-        count: int = marker.args[0]
+    given = [*marker.args, *(value for name, value in marker.kwargs.items() if name == "count")]
+    if len(given) == 1 == len(marker.args) + len(marker.kwargs) and type(given[0]) is int:
+        count: int = given[0]
         if count > 0:
             return count
     raise pytest.UsageError(
@@ -181,6 +191,12 @@ def _run(item: pytest.Function, policy: str, title: str) -> int:
                 f"  scheduler({replay!r})",
                 _timeline(item, replay),
             ]
+            if schedule.diverged:
+                lines.insert(
+                    1,
+                    f"  (the string asked for does not fit this test from step "
+                    f"{schedule.diverged} on: this is not the order that it stands for)",
+                )
             item.add_report_section("call", "acl schedule", "\n".join(lines))
         raise
     return schedule.diverged

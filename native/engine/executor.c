@@ -206,7 +206,7 @@ void aclpy_executor_discard(aclpy_handle handle) {
 }
 
 int32_t aclpy_executor_is_cache_hit(aclpy_handle handle, int32_t *hit) {
-  static const char function[] = "aclpy_executor_is_cache_hit";
+  static const char function[] = "Executor.is_cache_hit";
   if (hit == NULL) return eng_fail_null(function, "hit");
   int32_t status = ACLPY_ACL_SUCCESS;
   struct eng_executor *executor = find_(handle, function, &status);

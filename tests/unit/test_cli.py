@@ -352,3 +352,17 @@ def test_flags_of_the_toolkit_come_together(tmp_path):
     assert both.startswith("-I")
     assert "-lascendcl" in both
     assert call("toolkit", "--into", str(tmp_path / "kit"), "--cmake", "--libs").exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["Abs", "aclnnAbs", "aclnnAbsGetWorkspaceSize"])
+def test_explain_tells_declared_operators_from_unknown_ones(name):
+    done = call("explain", name, "--shape", "2")
+    assert done.exit_code == 2
+    assert "declared for C hosts, not implemented" in " ".join(done.stderr.split())
+    assert "is unknown" in call("explain", "aclnnNoSuch", "--shape", "2").stderr
+
+
+def test_explain_takes_the_name_of_phase_one():
+    assert explain("aclnnSoftmaxGetWorkspaceSize", "--shape", "2,3") == explain(
+        "Softmax", "--shape", "2,3"
+    )

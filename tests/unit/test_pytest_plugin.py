@@ -102,17 +102,31 @@ def test_a_marked_test_runs_once_a_schedule(project, tmp_path):
     assert (tmp_path / "runs").read_text() == "x" * 8
 
 
-@pytest.mark.parametrize("marker", ["", "(0)", "('7')", "(1, 2)"])
+def test_a_marker_may_name_its_number(project, tmp_path):
+    assert project(COUNTING.replace("(7)", "(count=2)")).returncode == 0
+    assert (tmp_path / "runs").read_text() == "xx"
+
+
+@pytest.mark.parametrize("marker", ["", "(0)", "('7')", "(1, 2)", "(1, count=2)", "(times=2)"])
 def test_a_marker_without_a_number_is_refused(project, marker):
     done = project(COUNTING.replace("(7)", marker))
     assert done.returncode == 1
     assert "acl_schedules takes one argument" in done.stdout
 
 
-def test_an_unknown_schedule_is_refused(project):
-    done = project(COUNTING, "--acl-schedule", "sideways")
+@pytest.mark.parametrize("schedule", ["sideways", "", "r1"])
+def test_an_unknown_schedule_is_refused(project, schedule):
+    done = project(COUNTING, "--acl-schedule", schedule)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert f"got {schedule!r}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_failure_says_that_a_replay_string_did_not_fit(project):
+    failing = COUNTING.replace("assert seen == [1]", "assert not seen")
+    done = project(failing, "--acl-schedule", "r1:zz9")
     assert done.returncode == 1
-    assert "sideways" in done.stdout
+    assert "the string asked for does not fit this test from step" in done.stdout
 
 
 def test_a_skip_is_a_skip(project):
