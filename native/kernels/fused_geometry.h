@@ -16,7 +16,7 @@
 enum { ACLPY_LINES = 0, ACLPY_FUSED_TILES, ACLPY_CHUNKS };
 enum {
   ACLPY_FUSED_SCRATCH = 65536, /* floats of a tile held by a thread */
-  ACLPY_FUSED_LINE = 98304,    /* elements of a row of which a thread holds five */
+  ACLPY_FUSED_LINE = 262144,   /* elements of a row of which a thread holds five */
   ACLPY_FUSED_CHUNK = 16384,   /* elements of a row's chunk */
   ACLPY_FUSED_WIDTH = 512,     /* columns of a tile at most */
   ACLPY_FUSED_FLUSH = 32,      /* rows of a tile added in float before double takes over, */
