@@ -387,3 +387,18 @@ def test_overflow_in_between_is_not_forgotten(device, stream, isa, program, targ
     turns = applied(plain, program, 1, [], fuses_on(isa))
     assert np.isinf(applied(plain, program[:3], 1, [])).any()
     assert_same(got, rounded(turns, target), (program, target))
+
+
+@pytest.mark.parametrize("isa", [WAYS[name] for name in ISAS], ids=ISAS, indirect=True)
+@pytest.mark.parametrize("target", ["float32", "bfloat16"])
+def test_rows_as_long_as_vocabularies(device, stream, isa, target):
+    """Eight rows of more than 100,000 elements, no whole lines: in one piece each."""
+    x = np.random.default_rng(8).normal(size=(8, 131077)).astype(F) * 3
+    wide = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
+    wide /= wide.sum(axis=1, keepdims=True)
+    plain = forward(device, stream, SAME, x, "float32", 1)["dst"]
+    # The difference from the maximum is rounded, too: here it reaches 25.
+    np.testing.assert_allclose(plain, wide, rtol=3e-6)
+    calm = Extras(post_ops=(Eltwise("relu"), Eltwise("clip", 0.0, 2.0)))
+    got = forward(device, stream, calm, x, target, 1)["dst"]
+    np.testing.assert_array_equal(bits(got), bits(plain.astype(got.dtype)))
