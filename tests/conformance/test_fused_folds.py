@@ -392,7 +392,7 @@ def test_overflow_in_between_is_not_forgotten(device, stream, isa, program, targ
 @pytest.mark.parametrize("isa", [WAYS[name] for name in ISAS], ids=ISAS, indirect=True)
 @pytest.mark.parametrize("target", ["float32", "bfloat16"])
 def test_rows_as_long_as_vocabularies(device, stream, isa, target):
-    """Eight rows of more than 100,000 elements, no whole lines: in one piece each."""
+    """Rows of more than 100,000 elements, no whole lines; operations that change none of them."""
     x = np.random.default_rng(8).normal(size=(8, 131077)).astype(F) * 3
     wide = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
     wide /= wide.sum(axis=1, keepdims=True)
