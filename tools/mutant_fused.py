@@ -9,7 +9,44 @@ BYTES = ("tests/conformance/test_fused_bytes.py",)
 
 POWERS = ("tests/conformance/test_powers.py",)
 
+COLUMNS = ("tests/conformance/test_fused_columns.py",)
+
 FUSED_MUTANTS = (
+    Mutant(
+        "of a group of rows the last, shorter one is taken for whole",
+        "native/kernels/fused_tiles.h",
+        "  return aclpy_min_i64(b->t.width, g->n * g->inner - (b->row + r) * g->columns);\n",
+        "  return aclpy_min_i64(b->t.width, g->columns);\n",
+        COLUMNS,
+    ),
+    Mutant(
+        "values along the axis are those of the tile's first row",
+        "native/kernels/fused_column_rows.h",
+        "p->list[row] : p->value",
+        "p->list[0] : p->value",
+        COLUMNS,
+    ),
+    Mutant(
+        "a fold that some columns do not allow is taken for all",
+        "native/kernels/fused_tiles.h",
+        "folded &= factor[k] <= c->fold.limit;",
+        "folded &= factor[k] <= c->fold.limit || k > 0;",
+        COLUMNS,
+    ),
+    Mutant(
+        "the columns that a narrower tile lacks are not written",
+        "native/kernels/fused_tiles.h",
+        "  if (t->writes && t->common < before->t.width) column_rows_out_(&out, t->common);\n",
+        "",
+        COLUMNS,
+    ),
+    Mutant(
+        "the next tile is copied over rows that are still to be written",
+        "native/kernels/fused_tiles.h",
+        "    if (next.copied && turn % 2 != 0) next.e += g->lines * g->stride;\n",
+        "",
+        COLUMNS,
+    ),
     Mutant(
         "a logarithm of a softmax forgets the scale",
         "native/kernels/fused_powers.h",

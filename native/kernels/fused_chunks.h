@@ -38,7 +38,7 @@ ACLPY_INLINE int64_t aclpy_fused_partial_bytes(const aclpy_fused_geometry *g) {
 /* The part of the problem that one item covers. */
 typedef struct fused_chunk {
   fused_tile tile;
-  int64_t chunk, row, rows;
+  int64_t chunk, row, rows; /* in groups */
 } fused_chunk;
 
 ACLPY_INLINE fused_chunk fused_chunk_of_(const aclpy_fused_geometry *g, int64_t item) {
@@ -47,7 +47,7 @@ ACLPY_INLINE fused_chunk fused_chunk_of_(const aclpy_fused_geometry *g, int64_t 
   c.chunk = c.tile.outer % g->chunks;
   c.tile.outer /= g->chunks;
   c.row = c.chunk * g->rows;
-  c.rows = aclpy_min_i64(g->rows, g->n - c.row);
+  c.rows = aclpy_min_i64(g->rows, g->lines - c.row);
   return c;
 }
 
@@ -72,40 +72,58 @@ ACLPY_INLINE void fused_chunk_line_(const aclpy_fused *f, const fused_chunk *c, 
   *sum_out = v32_acc_sum(s, zero);
 }
 
-ACLPY_INLINE void fused_chunk_tile_(const aclpy_fused *f, const fused_chunk *c, float *max_out, double *sum_out) {
-  _Alignas(64) float max[ACLPY_FUSED_PAD], part[ACLPY_FUSED_PAD], row[ACLPY_FUSED_PAD];
-  double sum[ACLPY_FUSED_PAD];
-  const int64_t width = c->tile.width, stride = aclpy_fused_round_(width);
-  const int64_t base = (c->tile.outer * f->g.n + c->row) * f->g.inner + c->tile.column;
-  for (int64_t k = 0; k < stride; ++k) {
-    max[k] = -INFINITY;
-    part[k] = 0.0f;
-    sum[k] = 0.0;
-  }
-  for (int64_t r = 0; r < c->rows; ++r) {
-    fused_tile_row_(f, base + r * f->g.inner, width, stride, row);
-    fused_column_max_(row, max, stride);
-  }
-  for (int64_t k = 0; k < width; ++k) max_out[k] = max[k];
-  for (int64_t k = 0; k < stride; ++k) max[k] = max[k] == -INFINITY ? 0.0f : max[k];
-  for (int64_t r = 0; r < c->rows; ++r) {
-    fused_tile_row_(f, base + r * f->g.inner, width, stride, row);
-    fused_column_exp_(row, max, part, stride);
-    if (r % ACLPY_FUSED_FLUSH_LOG == ACLPY_FUSED_FLUSH_LOG - 1 || r == c->rows - 1)
-      fused_column_flush_(sum, part, stride);
-  }
-  for (int64_t k = 0; k < width; ++k) sum_out[k] = sum[k];
+/* A chunk's rows. */
+ACLPY_INLINE fused_block fused_chunk_block_(const aclpy_fused *f, int64_t item, float *scratch, fused_columns *s) {
+  const fused_chunk c = fused_chunk_of_(&f->g, item);
+  const fused_block b = {
+      .t = c.tile, .row = c.row, .rows = c.rows, .e = scratch, .s = s, .live = 1, .copied = blocks_copied_(f)};
+  return b;
 }
 
-static void fused_reduce_(const aclpy_fused *f, unsigned char *scratch, int64_t begin, int64_t end) {
+/* What is asked for while row r of an item is worked on: the row `ahead` further on, in this item or in the next. */
+ACLPY_INLINE uintptr_t fused_chunk_far_(const aclpy_fused *f, int64_t item, int64_t end, int64_t r, int64_t ahead) {
+  fused_block b = fused_chunk_block_(f, item, NULL, NULL);
+  r += ahead;
+  if (r >= b.rows) {
+    r -= b.rows;
+    if (item + 1 >= end) return 0;
+    b = fused_chunk_block_(f, item + 1, NULL, NULL);
+  }
+  return r >= b.rows ? 0 : (uintptr_t)f->x + (uintptr_t)(block_index_(&f->g, &b, r) * f->from);
+}
+
+/* Sums and maxima of the columns of a chunk; where all of one is -inf the sum is 0, relative to anything. */
+ACLPY_INLINE void fused_chunk_tile_(const aclpy_fused *f, int64_t item, int64_t end, float *max_out, double *sum_out,
+                                    float *scratch) {
+  const aclpy_fused_geometry *g = &f->g;
+  fused_columns s;
+  const fused_block b = fused_chunk_block_(f, item, scratch, &s);
+  const int64_t width = g->group > 1 ? g->inner : b.t.width;
+  columns_begin_(&s, g->stride);
+  for (int64_t r = 0; r < b.rows; r += ACLPY_FUSED_BLOCK) {
+    block_load_(f, &b, r, aclpy_min_i64(ACLPY_FUSED_BLOCK, b.rows - r), 0);
+  }
+  columns_merge_maxima_(g, s.max);
+  memcpy(max_out, s.max, (size_t)width * sizeof *max_out);
+  for (int64_t k = 0; k < g->stride; ++k) s.max[k] = s.max[k] == -INFINITY ? 0.0f : s.max[k];
+  for (int64_t r = 0; r < b.rows; r += ACLPY_FUSED_BLOCK) {
+    const block_beside by = {NULL, NULL, fused_chunk_far_(f, item, end, r, b.rows), 0};
+    const int64_t count = aclpy_min_i64(ACLPY_FUSED_BLOCK, b.rows - r);
+    block_exp_(f, &b, r, count, 0, b.t.width, ACLPY_COLUMN_KEEP_NONE, &by);
+  }
+  columns_merge_sums_(g, s.sum);
+  memcpy(sum_out, s.sum, (size_t)width * sizeof *sum_out);
+}
+
+static void fused_reduce_(const aclpy_fused *f, unsigned char *scratch, int64_t begin, int64_t end, float *own) {
   const fused_partials p = fused_partials_(&f->g, scratch);
   for (int64_t item = begin; item < end; ++item) {
     const fused_chunk c = fused_chunk_of_(&f->g, item);
-    const int64_t at = c.chunk * p.columns + c.tile.outer * f->g.inner + c.tile.column;
+    const int64_t at = c.chunk * p.columns + c.tile.outer * f->g.inner + c.tile.column; /* of groups: 0 */
     if (f->g.inner == 1) {
       fused_chunk_line_(f, &c, p.max + at, p.sum + at);
     } else {
-      fused_chunk_tile_(f, &c, p.max + at, p.sum + at);
+      fused_chunk_tile_(f, item, end, p.max + at, p.sum + at, own);
     }
   }
 }
@@ -131,33 +149,45 @@ ACLPY_INLINE double fused_combine_(const aclpy_fused *f, const fused_partials *p
   return all.all + all.rest;
 }
 
+/* The same of a vector of doubles of columns, unless one of them is only -inf, to the same bits. */
+ACLPY_INLINE v64 fused_widen_(const float *p) {
+  double each[v64_LANES];
+  for (int64_t k = 0; k < v64_LANES; ++k) each[k] = (double)p[k];
+  return v64_load(each);
+}
+ACLPY_INLINE int fused_combine_some_(const aclpy_fused *f, const fused_partials *p, int64_t column, float *top,
+                                     double *sum) {
+  int some = 1;
+  for (int64_t k = 0; k < v64_LANES; ++k) top[k] = -INFINITY;
+  for (int64_t c = 0; c < f->g.chunks; ++c) {
+    const float *max = p->max + c * p->columns + column;
+    for (int64_t k = 0; k < v64_LANES; ++k) top[k] = max[k] > top[k] ? max[k] : top[k];
+  }
+  for (int64_t k = 0; k < v64_LANES; ++k) some &= top[k] != -INFINITY;
+  if (!some) return 0;
+  const v64 from = fused_widen_(top);
+  v64_acc all = v64_acc_zero();
+  for (int64_t c = 0; c < f->g.chunks; ++c) {
+    const int64_t at = c * p->columns + column;
+    const v64 e = v64_exp_negative(v64_sub(fused_widen_(p->max + at), from));
+    all = v64_acc_add(all, v64_mul(v64_load(p->sum + at), e));
+  }
+  v64_store(sum, v64_add(all.all, all.rest));
+  return 1;
+}
+
 static void fused_combine_run_(const aclpy_fused *f, unsigned char *scratch, int64_t begin, int64_t end) {
   const fused_partials p = fused_partials_(&f->g, scratch);
   const int64_t last = aclpy_min_i64(end * ACLPY_FUSED_COLUMNS, p.columns), result = f->g.chunks * p.columns;
-  for (int64_t i = begin * ACLPY_FUSED_COLUMNS; i < last; ++i) {
-    float max = 0.0f;
-    const double sum = fused_combine_(f, &p, i, &max);
-    p.max[result + i] = fused_shift_(f->flags, max);
-    p.sum[result + i] = (double)fused_factor_(f->flags, sum);
-  }
-}
-
-/* t = the results of `width` columns, x being their elements. */
-ACLPY_INLINE void fused_chunk_out_(const aclpy_fused *f, const float *x, const float *shift, const double *factor,
-                                   int64_t width, float *t) {
-  if (f->flags & ACLPY_FUSED_LOG) {
-    for (int64_t c = 0; c < width; ++c) t[c] = x[c] - shift[c];
-  } else {
-    for (int64_t c = 0; c < width; c += v32_LANES) {
-      const int64_t m = aclpy_min_i64(v32_LANES, width - c);
-      stn_f32(t + c, v32_exp_below(v32_sub(ldn_f32(x + c, m, 0), ldn_f32(shift + c, m, 0)), ACLPY_EXP_ANY), m);
+  for (int64_t n, i = begin * ACLPY_FUSED_COLUMNS; i < last; i += n) {
+    float max[v64_LANES];
+    double sum[v64_LANES];
+    n = i + v64_LANES <= last && fused_combine_some_(f, &p, i, max, sum) ? v64_LANES : 1;
+    if (n == 1) sum[0] = fused_combine_(f, &p, i, &max[0]);
+    for (int64_t k = 0; k < n; ++k) {
+      p.max[result + i + k] = fused_shift_(f->flags, max[k]);
+      p.sum[result + i + k] = (double)fused_factor_(f->flags, sum[k]);
     }
-  }
-  if (f->rounded) aclpy_round_run(f->rounded, t, width);
-  if (f->flags & ACLPY_FUSED_LOG) {
-    for (int64_t c = 0; c < width; ++c) t[c] -= (float)factor[c];
-  } else {
-    for (int64_t c = 0; c < width; ++c) t[c] *= (float)factor[c];
   }
 }
 
@@ -179,28 +209,61 @@ static void fused_chunk_write_line_(const aclpy_fused *f, const fused_chunk *c, 
   }
 }
 
-static void fused_chunk_write_tile_(const aclpy_fused *f, const fused_chunk *c, const float *shift,
-                                    const double *factor) {
-  _Alignas(64) float row[ACLPY_RUN], t[ACLPY_RUN];
-  const int64_t width = c->tile.width, together = width == f->g.inner ? ACLPY_RUN / width : 1;
-  const int64_t base = (c->tile.outer * f->g.n + c->row) * f->g.inner + c->tile.column;
-  for (int64_t r = 0; r < c->rows; r += together) {
-    const int64_t rows = aclpy_min_i64(together, c->rows - r), first = base + r * f->g.inner;
-    const float *x = fused_floats_(f, first, rows * width, row);
-    for (int64_t k = 0; k < rows; ++k) fused_chunk_out_(f, x + k * width, shift, factor, width, t + k * width);
-    fused_finish_(f, t, first, rows * width);
+/* Exponentials are made once more: some rows beside the results of those before, which lie in the other half of
+ * scratch. */
+static void fused_chunk_write_tile_(const aclpy_fused *f, int64_t item, int64_t end, const float *shift,
+                                    const double *factor, column_steps *steps, float *scratch) {
+  const aclpy_fused_geometry *g = &f->g;
+  const int keeps = f->flags & ACLPY_FUSED_LOG ? ACLPY_COLUMN_KEEP_X : ACLPY_COLUMN_KEEP_E;
+  fused_columns s, read;
+  fused_block b = fused_chunk_block_(f, item, scratch, &s), before = b;
+  columns_begin_(&s, g->stride);
+  columns_begin_(&read, g->stride);
+  for (int64_t k = 0; k < g->stride; ++k) s.factor[k] = 0.0f;
+  for (int64_t k = 0, same = aclpy_min_i64(b.t.width, g->inner); k < b.t.width; k += same) {
+    memcpy(s.max + k, shift, (size_t)same * sizeof *shift);
+    for (int64_t j = 0; j < same; ++j) s.factor[k + j] = (float)factor[j];
   }
+  columns_bind_(f, steps, b.t.outer);
+  block_form_(f, steps, &b);
+  for (int64_t r = 0; r < b.rows; r += ACLPY_FUSED_BLOCK) {
+    const int64_t count = aclpy_min_i64(ACLPY_FUSED_BLOCK, b.rows - r);
+    fused_block here = b;
+    column_out out;
+    block_beside by = {NULL, NULL, fused_chunk_far_(f, item, end, r, ACLPY_FUSED_AHEAD), 0};
+    here.e = scratch + r / ACLPY_FUSED_BLOCK % 2 * ACLPY_FUSED_BLOCK * g->stride;
+    here.held = r;
+    if (here.copied) {
+      here.s = &read;
+      block_load_(f, &here, r, count, 0);
+      here.s = &s;
+    }
+    /* As many of those before as there are of these. */
+    const int64_t beside = r > 0 && out_beside_(f) ? count : 0, from = r - ACLPY_FUSED_BLOCK;
+    if (beside > 0) {
+      out = block_out_(f, steps, &before, from, count);
+      by.out = &out;
+    }
+    block_exp_(f, &here, r, count, 0, b.t.width, keeps, &by);
+    if (r > 0 && beside < ACLPY_FUSED_BLOCK) block_put_(f, steps, &before, from + beside, ACLPY_FUSED_BLOCK - beside);
+    before = here;
+  }
+  const int64_t last = (b.rows - 1) / ACLPY_FUSED_BLOCK * ACLPY_FUSED_BLOCK;
+  block_put_(f, steps, &before, last, b.rows - last);
 }
 
-static void fused_write_(const aclpy_fused *f, unsigned char *scratch, int64_t begin, int64_t end) {
+static void fused_write_(const aclpy_fused *f, unsigned char *scratch, int64_t begin, int64_t end, float *own,
+                         float *room) {
   const fused_partials p = fused_partials_(&f->g, scratch);
+  column_steps steps;
+  if (f->g.inner > 1) columns_steps_make_(f, &steps, room);
   for (int64_t item = begin; item < end; ++item) {
     const fused_chunk c = fused_chunk_of_(&f->g, item);
-    const int64_t at = f->g.chunks * p.columns + c.tile.outer * f->g.inner + c.tile.column;
+    const int64_t at = f->g.chunks * p.columns + c.tile.outer * f->g.inner + c.tile.column; /* of groups: 0 */
     if (f->g.inner == 1) {
       fused_chunk_write_line_(f, &c, p.max[at], (float)p.sum[at]);
     } else {
-      fused_chunk_write_tile_(f, &c, p.max + at, p.sum + at);
+      fused_chunk_write_tile_(f, item, end, p.max + at, p.sum + at, &steps, own);
     }
   }
 }

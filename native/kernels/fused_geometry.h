@@ -2,7 +2,8 @@
  * How a fused softmax over n of [outer, n, inner] is cut into work items.
  *
  *   LINES   inner == 1, rows of which a thread's scratch holds a few: an item is a row
- *   TILES   inner > 1: an item is a tile of columns, all n rows of it in scratch
+ *   TILES   inner > 1: an item is a tile of columns, all n rows of it in scratch; where inner is short, `group` rows
+ *           count as one, whose columns are merged
  *   CHUNKS  whatever is too long, or too few for the threads: maximum and sum by chunk, combined by
  *           column, then written
  *
@@ -15,33 +16,57 @@
 
 enum { ACLPY_LINES = 0, ACLPY_FUSED_TILES, ACLPY_CHUNKS };
 enum {
-  ACLPY_FUSED_SCRATCH = 65536, /* floats of a tile held by a thread */
+  ACLPY_FUSED_SCRATCH = 32768, /* floats of a tile held by a thread, */
+  ACLPY_FUSED_PIECE = 65536,   /* of a chunk's, */
+  ACLPY_FUSED_TALL = 131072,   /* and of one that is as narrow as can be */
+  ACLPY_FUSED_STRIP = 64,      /* columns of a tile at least */
+  ACLPY_FUSED_ITEMS = 8,       /* for fewer tiles are made narrower */
   ACLPY_FUSED_LINE = 262144,   /* elements of a row of which a thread holds five */
   ACLPY_FUSED_CHUNK = 16384,   /* elements of a row's chunk */
-  ACLPY_FUSED_WIDTH = 512,     /* columns of a tile at most */
-  ACLPY_FUSED_FLUSH = 32,      /* rows of a tile added in float before double takes over, */
-  ACLPY_FUSED_FLUSH_LOG = 2    /* where a logarithm follows: beside a 1 the small terms must not be lost */
+  ACLPY_FUSED_WIDTH = 512      /* columns of a tile at most */
 };
 
 typedef struct aclpy_fused_geometry {
   int mode;
   int64_t outer, n, inner;
-  int64_t rows;   /* CHUNKS: rows of a chunk */
-  int64_t chunks; /* CHUNKS: chunks along n */
-  int64_t width;  /* columns of a tile */
-  int64_t tiles;  /* tiles along inner */
-  int64_t stride; /* floats between the rows of a tile in scratch */
+  int64_t group;   /* rows that count as one; 1 but for a short inner */
+  int64_t columns; /* of them: group * inner */
+  int64_t lines;   /* how many there are, the last one shorter perhaps */
+  int64_t rows;    /* CHUNKS: of a chunk, in groups */
+  int64_t chunks;  /* CHUNKS: chunks along n */
+  int64_t width;   /* columns of a tile */
+  int64_t tiles;   /* tiles along the columns */
+  int64_t stride;  /* floats between the rows of a tile in scratch */
 } aclpy_fused_geometry;
 
 ACLPY_INLINE int64_t aclpy_fused_round_(int64_t x) { return (x + 15) / 16 * 16; }
 
+/* As many rows as make a tile's width. */
+ACLPY_INLINE void aclpy_fused_group_(aclpy_fused_geometry *g) {
+  const int64_t most = g->inner == 1 ? 1 : aclpy_min_i64(ACLPY_FUSED_WIDTH / g->inner, g->n / 4);
+  g->group = aclpy_max_i64(1, most);
+  g->columns = g->group * g->inner;
+  g->lines = aclpy_ceil_div(g->n, g->group);
+}
+
+/* Tiles of at most so many columns, of like width, which is whole strips where there are several. */
+ACLPY_INLINE void aclpy_fused_tiles_(aclpy_fused_geometry *g, int64_t most) {
+  g->width = g->group > 1 ? g->columns : aclpy_min_i64(g->columns, most);
+  g->tiles = aclpy_ceil_div(g->columns, g->width);
+  if (g->tiles > 1) {
+    const int64_t even = aclpy_ceil_div(g->columns, g->tiles);
+    g->width = aclpy_ceil_div(even, ACLPY_FUSED_STRIP) * ACLPY_FUSED_STRIP;
+    g->tiles = aclpy_ceil_div(g->columns, g->width);
+  }
+  g->stride = aclpy_fused_round_(g->width);
+}
+
 ACLPY_INLINE void aclpy_fused_chunks(aclpy_fused_geometry *g) {
   g->mode = ACLPY_CHUNKS;
-  g->width = aclpy_min_i64(g->inner, ACLPY_FUSED_WIDTH);
-  g->tiles = aclpy_ceil_div(g->inner, g->width);
-  g->stride = aclpy_fused_round_(g->width);
-  g->rows = g->inner == 1 ? ACLPY_FUSED_CHUNK : ACLPY_FUSED_SCRATCH / g->stride;
-  g->chunks = aclpy_ceil_div(g->n, g->rows);
+  aclpy_fused_group_(g);
+  aclpy_fused_tiles_(g, ACLPY_FUSED_WIDTH);
+  g->rows = g->inner == 1 ? ACLPY_FUSED_CHUNK : ACLPY_FUSED_PIECE / g->stride;
+  g->chunks = aclpy_ceil_div(g->lines, g->rows);
 }
 
 /* Rows that are converted to float at once. */
@@ -57,7 +82,7 @@ ACLPY_INLINE int aclpy_fused_geometry_make(aclpy_fused_geometry *g, const int64_
   if (g->outer < 0 || g->n < 0 || g->inner < 0) return -1;
   if (g->outer == 0 || g->n == 0 || g->inner == 0) {
     g->outer = 0;
-    g->n = g->inner = g->rows = g->chunks = g->width = g->tiles = g->stride = 1;
+    g->n = g->inner = g->group = g->columns = g->lines = g->rows = g->chunks = g->width = g->tiles = g->stride = 1;
     return 0;
   }
   if (__builtin_mul_overflow(g->outer, g->n, &bytes) || __builtin_mul_overflow(bytes, g->inner, &bytes) ||
@@ -73,18 +98,17 @@ ACLPY_INLINE int aclpy_fused_geometry_make(aclpy_fused_geometry *g, const int64_
     }
     return 0;
   }
-  const int64_t most = ACLPY_FUSED_SCRATCH / g->n / 16 * 16;
-  if (most < 16) {
-    aclpy_fused_chunks(g);
-    return 0;
-  }
+  aclpy_fused_group_(g);
+  /* Rows that may begin within a line have ends: the fewer, the wider tiles are. */
+  const int64_t floats = (g->inner % 16 == 0 ? 1 : 2) * ACLPY_FUSED_SCRATCH;
+  int64_t most = floats / g->lines / ACLPY_FUSED_STRIP * ACLPY_FUSED_STRIP;
+  most = aclpy_min_i64(aclpy_max_i64(most, (g->lines > 1024 ? 1 : 2) * ACLPY_FUSED_STRIP), ACLPY_FUSED_WIDTH);
+  const int64_t items = aclpy_ceil_div(ACLPY_FUSED_ITEMS, g->outer);
+  const int64_t narrow = aclpy_ceil_div(g->columns, items * ACLPY_FUSED_STRIP) * ACLPY_FUSED_STRIP;
+  if (g->lines * g->columns >= ACLPY_FUSED_SCRATCH / 2) most = aclpy_min_i64(most, narrow);
+  aclpy_fused_tiles_(g, most);
   g->mode = ACLPY_FUSED_TILES;
-  g->width = aclpy_min_i64(aclpy_min_i64(g->inner, most), ACLPY_FUSED_WIDTH);
-  g->tiles = aclpy_ceil_div(g->inner, g->width);
-  /* Tiles of like width, on whole lines. */
-  if (g->tiles > 1) g->width = aclpy_fused_round_(aclpy_ceil_div(g->inner, g->tiles));
-  g->tiles = aclpy_ceil_div(g->inner, g->width);
-  g->stride = aclpy_fused_round_(g->width);
+  if (g->lines > ACLPY_FUSED_TALL / g->stride) aclpy_fused_chunks(g);
   return 0;
 }
 

@@ -20,6 +20,7 @@ static int32_t stats_plan_(const int64_t *params, int32_t n_params, aclpy_kernel
   shape->items[1] = aclpy_ceil_div(g.outer * g.inner, ACLPY_FUSED_COLUMNS);
   shape->scratch_bytes = aclpy_fused_partial_bytes(&g);
   if (shape->scratch_bytes < 0) return -1;
+  shape->thread_scratch_bytes = aclpy_fused_own_bytes(&g);
   const double each = ACLPY_ISA_RANK == 1 ? 1.2 : 0.4;
   shape->cost_ns = 60.0 + 20.0 * (double)shape->items[0] + (double)g.outer * (double)g.n * (double)g.inner * each;
   shape->grain[0] = aclpy_grain(shape->cost_ns, shape->items[0]);
@@ -28,7 +29,6 @@ static int32_t stats_plan_(const int64_t *params, int32_t n_params, aclpy_kernel
 }
 
 static void stats_run_(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int64_t end, void *scratch) {
-  (void)scratch;
   aclpy_fused f;
   memset(&f, 0, sizeof f);
   if (aclpy_fused_geometry_make(&f.g, args->params) != 0 || f.g.outer == 0) return;
@@ -38,7 +38,7 @@ static void stats_run_(const aclpy_kernel_args *args, int32_t pass, int64_t begi
   f.from = aclpy_type_bytes(f.post.source);
   f.x = args->addr[0];
   if (pass == 0) {
-    fused_reduce_(&f, args->scratch, begin, end);
+    fused_reduce_(&f, args->scratch, begin, end, (float *)scratch);
     return;
   }
   const fused_partials p = fused_partials_(&f.g, args->scratch);

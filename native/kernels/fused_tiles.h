@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Softmax over an axis before the last one: a tile of columns in scratch, statistics by column.
+ * Softmax over an axis before the last one: a tile of columns in scratch, statistics by column. The results of one tile
+ * are written beside the exponentials of the next and the reading of the one after, some rows at a time, so that
+ * arithmetic hides the memory.
  */
 #ifndef ACLPY_KERNELS_FUSED_TILES_H
 #define ACLPY_KERNELS_FUSED_TILES_H
 
-#include "fused_rows.h"
-
-enum { ACLPY_FUSED_PAD = ACLPY_FUSED_WIDTH + 16 };
+#include "fused_column_loops.h"
 
 /* Columns of one tile, and where it lies. */
 typedef struct fused_tile {
@@ -17,102 +17,321 @@ ACLPY_INLINE fused_tile fused_tile_of_(const aclpy_fused_geometry *g, int64_t it
   fused_tile t;
   t.column = item % g->tiles * g->width;
   t.outer = item / g->tiles;
-  t.width = aclpy_min_i64(g->width, g->inner - t.column);
+  t.width = aclpy_min_i64(g->width, g->columns - t.column);
   return t;
 }
 
-/* Adds x to the columns' maxima. Lanes past the width hold something finite. */
-ACLPY_INLINE void fused_column_max_(const float *x, float *max, int64_t width) {
-  for (int64_t c = 0; c < width; c += v32_LANES) v32_store(max + c, v32_max(v32_load(x + c), v32_load(max + c)));
+enum {
+  ACLPY_FUSED_BLOCK = 32, /* rows at a time */
+  ACLPY_FUSED_AHEAD = 32  /* of the next tile between what is read and what is asked for */
+};
+
+/* Floats of scratch that a thread needs where inner > 1: of two tiles or pieces of a chunk, and for its lists. A vector
+ * may be read behind the last. */
+ACLPY_INLINE int64_t aclpy_fused_own_floats_(const aclpy_fused_geometry *g) {
+  const int64_t rows = g->mode == ACLPY_CHUNKS ? aclpy_max_i64(g->rows, 2 * ACLPY_FUSED_BLOCK) : 2 * g->lines;
+  return rows * g->stride + 16;
 }
-/* x = exp(x - shift), added to part. */
-ACLPY_INLINE void fused_column_exp_(float *x, const float *shift, float *part, int64_t width) {
-  for (int64_t c = 0; c < width; c += v32_LANES) {
-    const v32 e = v32_exp_below(v32_sub(v32_load(x + c), v32_load(shift + c)), ACLPY_EXP_ANY);
-    v32_store(x + c, e);
-    v32_store(part + c, v32_add(v32_load(part + c), e));
-  }
+ACLPY_INLINE int64_t aclpy_fused_own_bytes(const aclpy_fused_geometry *g) {
+  if (g->inner == 1) return 0;
+  return (aclpy_fused_own_floats_(g) + columns_list_floats_(g) + 16) * (int64_t)sizeof(float);
 }
-ACLPY_INLINE void fused_column_flush_(double *restrict sum, float *restrict part, int64_t width) {
-  for (int64_t c = 0; c < width; ++c) {
-    sum[c] += (double)part[c];
-    part[c] = 0.0f;
+
+/* Some rows of a tile: all of them, or those of a chunk. */
+typedef struct fused_block {
+  fused_tile t;
+  int64_t row, rows; /* in groups */
+  float *e;          /* scratch, from its row `held` on */
+  int64_t held;
+  fused_columns *s;
+  int live, copied;
+  int formed; /* its operations are of the form; else rows are finished before they are written */
+  int tame;   /* results are numbers below 2^30 */
+  column_form form;
+} fused_block;
+
+/* Elements of row r, and the index of the first. */
+ACLPY_INLINE int64_t block_have_(const aclpy_fused_geometry *g, const fused_block *b, int64_t r) {
+  if (g->group == 1) return b->t.width;
+  return aclpy_min_i64(b->t.width, g->n * g->inner - (b->row + r) * g->columns);
+}
+ACLPY_INLINE int64_t block_index_(const aclpy_fused_geometry *g, const fused_block *b, int64_t r) {
+  return b->t.outer * g->n * g->inner + (b->row + r) * g->columns + b->t.column;
+}
+
+/* Whether rows are converted, or brought closer together, in scratch before they are worked on: else they are read
+ * again where they lie. Rows a power of two apart fall into few sets of a cache, of which a way is 64 KiB at least. */
+enum { ACLPY_FUSED_WAY = 65536, ACLPY_FUSED_WAYS = 8 };
+ACLPY_INLINE int blocks_copied_(const aclpy_fused *f) {
+  const aclpy_fused_geometry *g = &f->g;
+  const int types = f->post.source == ACLPY_TYPE_FLOAT || f->post.source == ACLPY_TYPE_BF16;
+  const int64_t pitch = g->columns * f->from, power = aclpy_min_i64(pitch & -pitch, ACLPY_FUSED_WAY);
+  const int64_t rows = g->mode == ACLPY_CHUNKS ? aclpy_min_i64(g->rows, g->lines) : g->lines;
+  return !types || (g->tiles > 1 && rows * power > ACLPY_FUSED_WAYS * ACLPY_FUSED_WAY);
+}
+
+/* Columns [from, to) of rows [r, r + count), as long as each other but perhaps for the last, are read; */
+ACLPY_INLINE void block_load_(const aclpy_fused *f, const fused_block *b, int64_t r, int64_t count, int64_t from) {
+  const int64_t stride = f->g.stride, pitch = f->g.columns;
+  for (int64_t n; count > 0; r += n, count -= n) {
+    const int64_t all = block_have_(&f->g, b, r), have = all - from;
+    n = block_have_(&f->g, b, r + count - 1) < all ? aclpy_max_i64(1, count - 1) : count;
+    const unsigned char *x = f->x + (block_index_(&f->g, b, r) + from) * f->from;
+    float *e = b->e + (r - b->held) * stride + from, *max = b->s->max + from;
+    for (int64_t k = 0; k < n && b->copied; ++k) {
+      aclpy_load_run(f->post.source, x + k * pitch * f->from, e + k * stride, have);
+    }
+    if (b->copied) {
+      column_max_f32(e, stride, n, have, max);
+    } else if (f->post.source == ACLPY_TYPE_FLOAT) {
+      column_max_f32((const float *)(const void *)x, pitch, n, have, max);
+    } else {
+      column_max_bf16((const uint16_t *)(const void *)x, pitch, n, have, max);
+    }
   }
 }
 
-/* One row of a tile as floats, padded. */
-ACLPY_INLINE void fused_tile_row_(const aclpy_fused *f, int64_t index, int64_t width, int64_t stride, float *into) {
-  aclpy_load_run(f->post.source, f->x + index * f->from, into, width);
-  for (int64_t c = width; c < stride; ++c) into[c] = 0.0f;
+/* The loop for what is kept of rows of this source. */
+typedef void (*column_loop)(const column_lines *l);
+ACLPY_INLINE column_loop block_loop_(const aclpy_fused *f, int copied, int along, int keeps) {
+  static const column_loop floats[] = {column_sum_f32, column_exp_f32, column_log_f32};
+  static const column_loop words[] = {column_sum_bf16, column_exp_bf16, column_log_bf16};
+  if (!copied) return f->post.source == ACLPY_TYPE_FLOAT ? floats[keeps] : words[keeps];
+  if (!along) return floats[keeps];
+  if (f->post.source == ACLPY_TYPE_BF16) return column_copied_exp_bf16;
+  return f->post.source == ACLPY_TYPE_FLOAT16 ? column_copied_exp_f16 : column_copied_exp_f32;
 }
 
-/* t = the results of one row of a tile. */
-ACLPY_INLINE void fused_tile_out_(const aclpy_fused *f, const float *e, const float *shift, const float *factor,
-                                  int64_t width, float *t) {
+/* What goes along with a block's exponentials; each may be missing. */
+typedef struct block_beside {
+  const fused_block *next; /* its rows are read, */
+  const column_out *out;   /* results of the tile before are written, */
+  uintptr_t far;           /* and this is asked for */
+  int alike;               /* rows of `out` are as long as the block's, one by one */
+} block_beside;
+
+/* become exponentials; */
+static __attribute__((unused, noinline)) void block_exp_(const aclpy_fused *f, const fused_block *b, int64_t r,
+                                                         int64_t count, int64_t from, int64_t to, int keeps,
+                                                         const block_beside *by) {
+  const int64_t stride = f->g.stride, size = f->from;
+  const fused_block *next = by->next;
+  const column_loop loop = block_loop_(f, b->copied, next != NULL, keeps);
+  _Alignas(64) float none[ACLPY_FUSED_PAD];
+  column_out out;
+  column_lines l = {
+      .e = b->e + (r - b->held) * stride + from, .stride = stride, .max = b->s->max + from, .sum = b->s->sum + from};
+  l.top = next != NULL ? next->s->max + from : none;
+  l.far = by->far == 0 ? 0 : by->far + (uintptr_t)(from * size);
+  l.apart = f->g.columns * size;
+  l.pitch = b->copied && next == NULL ? stride : f->g.columns;
+  if (by->out != NULL) {
+    out = *by->out;
+    l.out = &out;
+  }
+  for (int64_t left = count; left > 0; left -= l.count) {
+    const int64_t all = block_have_(&f->g, b, r), have = aclpy_min_i64(all, to);
+    l.have = have - from;
+    l.count = block_have_(&f->g, b, r + left - 1) < all ? aclpy_max_i64(1, left - 1) : left;
+    l.x = b->copied ? (const void *)l.e : f->x + (block_index_(&f->g, b, r) + from) * size;
+    if (next != NULL) l.next = f->x + (block_index_(&f->g, next, r) + from) * size;
+    if (next != NULL) l.into = next->e + (r - next->held) * stride + from;
+    if (l.out != NULL && by->alike) out.n = have;
+    if (l.out != NULL) out.count = l.count;
+    loop(&l);
+    r += l.count;
+    l.e += l.count * stride;
+    if (l.out != NULL) out.e += l.count * stride;
+    if (l.out != NULL) out.y += l.count * out.apart;
+    if (l.out != NULL) out.row += l.count;
+    if (l.far != 0) l.far += (uintptr_t)(l.count * l.apart);
+  }
+}
+
+/* What the operations come to, once factors are known and operands in place: of the form, the fold where it holds for
+ * all columns, whose gain then goes into their factors. */
+ACLPY_INLINE void block_form_(const aclpy_fused *f, const column_steps *c, fused_block *b) {
+  float *factor = b->s->factor;
+  const int able = c->cheap && (f->flags & ACLPY_FUSED_LOG) == 0;
+  int folded = able;
+  b->tame = 0;
+  for (int64_t k = 0; k < b->t.width; ++k) folded &= factor[k] <= c->fold.limit;
+  if (folded && column_form_make_(c, 1, b->row, b->t.column, &b->form)) {
+    for (int64_t k = 0; k < b->t.width; ++k) factor[k] *= c->fold.gain;
+    b->formed = 1;
+    b->tame = c->fold.tame;
+    return;
+  }
+  b->formed = able && column_form_make_(c, 0, b->row, b->t.column, &b->form);
+  if (b->formed) return;
+  column_form_plain_(&b->form);
+  memcpy(b->s->last, factor, sizeof b->s->last);
+  for (int64_t k = 0; k < f->g.stride; ++k) factor[k] = 1.0f;
+}
+
+/* Results of rows [r, r + count) in place of their exponentials, where they are not of the form. */
+static __attribute__((unused, noinline)) void block_finish_(const aclpy_fused *f, const column_steps *c,
+                                                            const fused_block *b, int64_t r, int64_t count) {
+  const float *factor = b->s->last;
+  const int64_t stride = f->g.stride;
+  float *first = b->e + (r - b->held) * stride, *e = first;
+  for (int64_t end = r + count; r < end; ++r, e += stride) {
+    const int64_t n = block_have_(&f->g, b, r);
+    if (f->rounded) aclpy_round_run(f->rounded, e, n);
+    for (int64_t k = 0; k < n && (f->flags & ACLPY_FUSED_LOG) != 0; ++k) e[k] -= factor[k];
+    for (int64_t k = 0; k < n && (f->flags & ACLPY_FUSED_LOG) == 0; ++k) e[k] *= factor[k];
+    for (int64_t k = n; k < stride; ++k) e[k] = 1.0f;
+    if (!c->alone) aclpy_post_apply(&f->post, e, block_index_(&f->g, b, r), n);
+  }
+  if (!c->alone) return;
+  aclpy_post_step steps[ACLPY_EASY_STEPS];
+  for (int64_t k = 0; k < c->steps; ++k) steps[k] = c->given[k].step;
+  for (int64_t n; first < e; first += n) {
+    n = aclpy_min_i64(ACLPY_PART, e - first);
+    direct_steps_any_(steps, c->steps, first, n, 1.0f, 1.0f);
+  }
+}
+
+/* Whether rows of results are whole lines; whether strips of them go past the caches: as whole lines, of narrow types
+ * only where rows are. Others, row by row: a strip's rows are far from each other, so each would wait for its line. */
+ACLPY_INLINE int out_lined_(const aclpy_fused *f) {
+  return ((uintptr_t)f->y | (uintptr_t)(f->g.columns * f->to)) % 64 == 0;
+}
+ACLPY_INLINE int out_streams_(const aclpy_fused *f) {
+  return f->streaming && 4 * v32_LANES * f->to % 64 == 0 && (f->to == (int64_t)sizeof(float) || out_lined_(f));
+}
+/* Whether results are written beside exponentials. */
+ACLPY_INLINE int out_beside_(const aclpy_fused *f) {
+  return columns_quads_(f->post.target) && (!f->streaming || out_streams_(f));
+}
+
+/* Results of rows from r on, as long as each other but perhaps for the last, on their way out. */
+ACLPY_INLINE column_out block_out_(const aclpy_fused *f, const column_steps *c, const fused_block *b, int64_t r,
+                                   int64_t count) {
+  const aclpy_fused_geometry *g = &f->g;
+  column_out o = {.stride = g->stride, .apart = g->columns * f->to, .count = count, .target = f->post.target};
+  if (!b->formed) block_finish_(f, c, b, r, count);
+  o.factor = b->s->factor;
+  o.e = b->e + (r - b->held) * o.stride;
+  o.y = f->y + block_index_(g, b, r) * f->to;
+  o.n = block_have_(g, b, r);
+  o.shift = __builtin_ctzll((unsigned long long)f->to);
+  o.streaming = out_streams_(f);
+  o.heads = o.streaming && !out_lined_(f);
+  o.tame = b->tame;
+  o.form = b->form;
+  o.row = r;
+  o.far = f->streaming ? ACLPY_OPERAND_ROWS : 0;
+  return o;
+}
+
+/* and are written. */
+ACLPY_INLINE void block_put_(const aclpy_fused *f, const column_steps *c, const fused_block *b, int64_t r,
+                             int64_t count) {
+  if (!columns_quads_(f->post.target)) {
+    block_finish_(f, c, b, r, count);
+    for (int64_t k = r; k < r + count; ++k) {
+      unsigned char *y = f->y + block_index_(&f->g, b, k) * f->to;
+      aclpy_store_run(f->post.target, b->e + (k - b->held) * f->g.stride, y, block_have_(&f->g, b, k), 0);
+    }
+    return;
+  }
+  const int64_t same = block_have_(&f->g, b, r + count - 1) < block_have_(&f->g, b, r) ? count - 1 : count;
+  const column_out out = block_out_(f, c, b, r, same);
+  column_rows_out_(&out, 0);
+  if (same == count) return;
+  const column_out last = block_out_(f, c, b, r + same, 1);
+  column_rows_out_(&last, 0);
+}
+
+ACLPY_INLINE fused_block fused_tile_block_(const aclpy_fused *f, int64_t item, int live, float *e, fused_columns *s) {
+  fused_block b = {.rows = f->g.lines, .e = e, .s = s, .live = live, .copied = blocks_copied_(f)};
+  if (live) b.t = fused_tile_of_(&f->g, item);
+  return b;
+}
+
+/* What is asked for while rows from r on are worked on: of the next tile, or of the one behind it. */
+ACLPY_INLINE uintptr_t fused_tile_far_(const aclpy_fused *f, int64_t item, int64_t end, int64_t r) {
+  const aclpy_fused_geometry *g = &f->g;
+  const int64_t ahead = r + ACLPY_FUSED_AHEAD;
+  const fused_block b = {.t = fused_tile_of_(g, item + ahead / g->lines)};
+  if (item + ahead / g->lines >= end || (g->tiles == 1 && !f->streaming)) return 0;
+  return (uintptr_t)f->x + (uintptr_t)(block_index_(g, &b, ahead % g->lines) * f->from);
+}
+
+/* Three tiles, and what goes along with the exponentials of the one in the middle: the reading of the next, the writing
+ * of the one before, of columns that all have. */
+typedef struct tiles_trio {
+  const fused_block *before, *here, *next;
+  const column_steps *steps; /* of the one before */
+  int reads, writes, keeps;
+  int64_t common;
+} tiles_trio;
+ACLPY_INLINE int64_t trio_common_(const tiles_trio *t) {
+  const int64_t width = t->here->t.width, next = t->reads ? t->next->t.width : width;
+  const int64_t before = t->writes ? t->before->t.width : width;
+  const int64_t least = aclpy_min_i64(width, aclpy_min_i64(next, before));
+  const int same = width == least && next == least && before == least;
+  return same ? least : least / ACLPY_FUSED_STRIP * ACLPY_FUSED_STRIP;
+}
+ACLPY_INLINE tiles_trio trio_of_(const aclpy_fused *f, const column_steps *steps, const fused_block *before,
+                                 const fused_block *here, const fused_block *next) {
+  const int64_t source = f->post.source;
+  const int common = source == ACLPY_TYPE_FLOAT || source == ACLPY_TYPE_BF16 || source == ACLPY_TYPE_FLOAT16;
   const int logarithm = (f->flags & ACLPY_FUSED_LOG) != 0;
-  if (f->rounded) {
-    for (int64_t c = 0; c < width; ++c) t[c] = logarithm ? e[c] - shift[c] : e[c];
-    aclpy_round_run(f->rounded, t, width);
-    for (int64_t c = 0; c < width; ++c) t[c] = logarithm ? t[c] - factor[c] : t[c] * factor[c];
-  } else if (logarithm) {
-    for (int64_t c = 0; c < width; ++c) t[c] = (e[c] - shift[c]) - factor[c];
-  } else {
-    for (int64_t c = 0; c < width; ++c) t[c] = e[c] * factor[c];
-  }
+  tiles_trio t = {before, here, next, steps, 0, 0, logarithm ? ACLPY_COLUMN_KEEP_X : ACLPY_COLUMN_KEEP_E, 0};
+  t.reads = here->live && next->live && (!next->copied || (common && !logarithm));
+  t.writes = here->live && before->live && out_beside_(f);
+  t.common = trio_common_(&t);
+  return t;
 }
 
-/* Asks for the row some 4 KiB of the tile behind row r: short runs, each far from the last, are not foreseen by the
- * processor. */
-ACLPY_INLINE void fused_tile_fetch_(const aclpy_fused *f, const fused_tile *tile, int64_t base, int64_t r) {
-  const int64_t bytes = tile->width * f->from, ahead = r + aclpy_max_i64(1, ACLPY_AHEAD_BYTES / bytes);
-  if (tile->width == f->g.inner || ahead >= f->g.n) return;
-  const unsigned char *row = f->x + (base + ahead * f->g.inner) * f->from;
-  for (int64_t at = 0; at < bytes; at += 64) ACLPY_PREFETCH((uintptr_t)row + (uintptr_t)at);
+/* Rows [r, r + count) of all three. A row of scratch is written from before anything else takes its place. */
+ACLPY_INLINE void trio_rows_(const aclpy_fused *f, const tiles_trio *t, int64_t r, int64_t count, uintptr_t far) {
+  const fused_block *before = t->before, *here = t->here, *next = t->next;
+  column_out out;
+  block_beside by = {t->reads ? next : NULL, NULL, far, 1};
+  if (before->live && !t->writes) block_put_(f, t->steps, before, r, count);
+  if (t->writes) {
+    out = block_out_(f, t->steps, before, r, count);
+    by.out = &out;
+  }
+  if (here->live && t->common > 0) block_exp_(f, here, r, count, 0, t->common, t->keeps, &by);
+  if (t->writes && t->common < before->t.width) column_rows_out_(&out, t->common);
+  by.next = NULL;
+  by.out = NULL;
+  if (here->live && t->common < here->t.width) {
+    block_exp_(f, here, r, count, t->common, here->t.width, t->keeps, &by);
+  }
+  if (!next->live) return;
+  if (!t->reads) block_load_(f, next, r, count, 0);
+  if (t->reads && t->common < next->t.width) block_load_(f, next, r, count, t->common);
 }
 
-static void fused_tile_run_(const aclpy_fused *f, const fused_tile *tile, float *scratch) {
-  _Alignas(64) float max[ACLPY_FUSED_PAD], part[ACLPY_FUSED_PAD], factor[ACLPY_FUSED_PAD], t[ACLPY_RUN];
-  _Alignas(64) float held[ACLPY_FUSED_PAD];
-  double sum[ACLPY_FUSED_PAD];
-  const int64_t n = f->g.n, stride = aclpy_fused_round_(tile->width), width = tile->width;
-  const int64_t base = tile->outer * n * f->g.inner + tile->column;
-  const int64_t flush = f->flags & ACLPY_FUSED_LOG ? ACLPY_FUSED_FLUSH_LOG : ACLPY_FUSED_FLUSH;
-  for (int64_t c = 0; c < stride; ++c) {
-    max[c] = -INFINITY;
-    part[c] = 0.0f;
-    sum[c] = 0.0;
-  }
-  for (int64_t r = 0; r < n; ++r) {
-    fused_tile_fetch_(f, tile, base, r);
-    fused_tile_row_(f, base + r * f->g.inner, width, stride, scratch + r * stride);
-    fused_column_max_(scratch + r * stride, max, stride);
-  }
-  for (int64_t c = 0; c < stride; ++c) max[c] = fused_shift_(f->flags, max[c]);
-  for (int64_t r = 0; r < n; ++r) {
-    float *x = scratch + r * stride;
-    if (f->flags & ACLPY_FUSED_LOG) {
-      memcpy(held, x, (size_t)stride * sizeof(float));
-      x = held;
+/* `room` has columns_list_floats_, scratch two tiles, by turns: the next one goes where the one before is written from.
+ * Those that are not copied need but one. */
+static void fused_tiles_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *scratch, float *room) {
+  const aclpy_fused_geometry *g = &f->g;
+  fused_columns s[3];
+  column_steps steps;
+  columns_steps_make_(f, &steps, room);
+  fused_block before = fused_tile_block_(f, 0, 0, NULL, &s[2]), here = before;
+  for (int64_t i = begin - 1; i <= end; ++i) {
+    const int64_t turn = i - begin + 1;
+    fused_block next = fused_tile_block_(f, i + 1, i + 1 < end, scratch, &s[turn % 3]);
+    if (next.copied && turn % 2 != 0) next.e += g->lines * g->stride;
+    if (next.live) columns_begin_(next.s, g->stride);
+    if (before.live) columns_bind_(f, &steps, before.t.outer);
+    if (before.live) block_form_(f, &steps, &before);
+    const tiles_trio trio = trio_of_(f, &steps, &before, &here, &next);
+    for (int64_t r = 0; r < g->lines; r += ACLPY_FUSED_BLOCK) {
+      const int64_t count = aclpy_min_i64(ACLPY_FUSED_BLOCK, g->lines - r);
+      trio_rows_(f, &trio, r, count, fused_tile_far_(f, i + 1, end, r));
     }
-    fused_column_exp_(x, max, part, stride);
-    if (r % flush == flush - 1 || r == n - 1) fused_column_flush_(sum, part, stride);
-  }
-  for (int64_t c = 0; c < width; ++c) factor[c] = fused_factor_(f->flags, sum[c]);
-  /* Rows of all columns follow each other in memory: as many as fill a run are finished at once. */
-  const int64_t together = width == f->g.inner ? ACLPY_RUN / width : 1;
-  for (int64_t r = 0; r < n; r += together) {
-    const int64_t rows = aclpy_min_i64(together, n - r);
-    for (int64_t k = 0; k < rows; ++k) {
-      fused_tile_out_(f, scratch + (r + k) * stride, max, factor, width, t + k * width);
-    }
-    fused_finish_(f, t, base + r * f->g.inner, rows * width);
-  }
-}
-
-static void fused_tiles_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *scratch) {
-  for (int64_t item = begin; item < end; ++item) {
-    const fused_tile tile = fused_tile_of_(&f->g, item);
-    fused_tile_run_(f, &tile, scratch);
+    if (next.live) columns_shift_(f, next.s, g->stride);
+    if (here.live) columns_factors_(f, here.s, g->stride);
+    before = here;
+    here = next;
   }
 }
 

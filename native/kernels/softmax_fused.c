@@ -41,7 +41,7 @@ static int32_t plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape
     const int64_t rows = 3 * aclpy_fused_rows_of_block(g.n) + 2;
     shape->thread_scratch_bytes = rows * aclpy_fused_round_(g.n) * (int64_t)sizeof(float);
   }
-  if (g.mode == ACLPY_FUSED_TILES) shape->thread_scratch_bytes = g.n * g.stride * (int64_t)sizeof(float);
+  if (g.mode == ACLPY_FUSED_TILES || g.inner > 1) shape->thread_scratch_bytes = aclpy_fused_own_bytes(&g);
   if (g.mode == ACLPY_CHUNKS) {
     shape->items[1] = aclpy_ceil_div(g.outer * g.inner, ACLPY_FUSED_COLUMNS);
     shape->items[2] = shape->items[0];
@@ -75,7 +75,8 @@ static void lines_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *
 /* Where what a launch moves, its operands with it, lies: results are written past the caches where it does not fit,
  * rows sooner (row_map.h). */
 static int streams_(const aclpy_fused *f, const aclpy_kernel_args *args, int64_t bytes) {
-  const int64_t most = f->g.mode == ACLPY_LINES ? aclpy_stream_bytes() : aclpy_cache_bytes_last_level();
+  const int whole = f->g.inner == 1 || ((uintptr_t)f->y | (uintptr_t)(f->g.columns * f->to)) % 64 == 0;
+  const int64_t most = whole ? aclpy_stream_bytes() : aclpy_cache_bytes_last_level();
   for (int64_t k = 0; k < f->post.n_operands; ++k) bytes += aclpy_post_operand_bytes(&f->post, k);
   /* What waits to be stored has room for floats. */
   return f->x != f->y && f->to <= (int64_t)sizeof(float) && aclpy_whole_bytes(args, bytes) > most;
@@ -94,17 +95,18 @@ static void run_(const aclpy_kernel_args *args, int32_t pass, int64_t begin, int
   const int64_t bytes = f.g.outer * f.g.n * f.g.inner * (f.from + f.to);
   f.streaming = streams_(&f, args, bytes);
   f.far = bytes > 2 * aclpy_cache_bytes_l2();
+  float *own = scratch, *room = f.g.inner > 1 ? own + aclpy_fused_own_floats_(&f.g) : NULL;
   switch (f.g.mode) {
     case ACLPY_LINES:
       lines_run_(&f, begin, end, scratch);
       break;
     case ACLPY_FUSED_TILES:
-      fused_tiles_run_(&f, begin, end, scratch);
+      fused_tiles_run_(&f, begin, end, own, room);
       break;
     default:
-      if (pass == 0) fused_reduce_(&f, args->scratch, begin, end);
+      if (pass == 0) fused_reduce_(&f, args->scratch, begin, end, own);
       if (pass == 1) fused_combine_run_(&f, args->scratch, begin, end);
-      if (pass == 2) fused_write_(&f, args->scratch, begin, end);
+      if (pass == 2) fused_write_(&f, args->scratch, begin, end, own, room);
       break;
   }
   if (f.streaming) aclpy_stream_fence();

@@ -18,7 +18,7 @@ from aclnn_py.core import settings
 from aclnn_py.core.extras import Binary, Eltwise, Extras
 from aclnn_py.core.isa import supported
 from support.fused import forward
-from support.steps import SAME, applied, fuses_on, rounded
+from support.steps import ROWS, SAME, applied, assert_same, bits, fuses_on, rounded
 
 F = np.float32
 ISAS = supported()
@@ -40,22 +40,6 @@ PROGRAMS = [
     (Eltwise("linear", 1.1, 0.01),) * 9,
     (Binary("gt"), Eltwise("linear", 0.3, 7.0)),
 ]  # fmt: skip
-ROWS = {
-    "usual": lambda rng, n: rng.normal(size=n),
-    "positive": lambda rng, n: rng.uniform(0, 2, n),
-    "zeros": lambda _, n: np.resize([0.0, -0.0], n),
-    # A product goes into the factor where what it loses vanishes beside what is added.
-    "sparse": lambda rng, n: np.where(rng.uniform(size=n) < 0.3, 0.0, rng.normal(size=n)),
-    "far apart": lambda rng, n: 2.0 ** rng.uniform(-150, 60, n),
-    "just beside": lambda rng, n: 2.0 ** rng.uniform(-60, -40, n) * rng.choice([-1, 1], n),
-    "huge": lambda rng, n: rng.normal(size=n) * 1e38,
-    "tiny": lambda rng, n: rng.normal(size=n) * 1e-42,
-    "small": lambda rng, n: rng.normal(size=n) * 1e-35,  # products are subnormal
-    "special": lambda rng, n: np.where(
-        rng.uniform(size=n) < 0.01, np.nan, rng.normal(size=n) * 1e30
-    ),
-    "one value": lambda rng, _: rng.normal(size=1),
-}
 #: Each program with rows of one sort; one operation, which has a loop of its own, with each sort,
 #: or with some where it shares that.
 CASES = (
@@ -130,15 +114,6 @@ def source(shape, dtype):
     for row in range(10, shape[0]):
         x[row, (n - 1, 0, n // 64 * 64 - 1)[row % 3]] = 10
     return x.astype(dtype)
-
-
-def bits(a):
-    """Bit patterns, all NaNs alike."""
-    words = np.ascontiguousarray(a).view(f"u{a.itemsize}")
-    if a.dtype.kind in "iu":
-        return words
-    infinity = np.array(np.inf, a.dtype).view(words.dtype)
-    return np.where(words & (np.iinfo(words.dtype).max >> 1) > infinity, 0, words)
 
 
 def digest(a):
@@ -342,11 +317,6 @@ def assert_near(got, wanted, what, slack):
     apart = np.abs(got[differ].astype(np.float64) - wanted[differ].astype(np.float64))
     distance = distance[apart > slack]
     assert distance.size == 0 or distance.max() <= (4 if got.dtype == F else 1), what
-
-
-def assert_same(got, wanted, what):
-    differ = np.argwhere(bits(got) != bits(wanted))
-    assert len(differ) == 0, (what, differ[:4], got[tuple(differ[0])], wanted[tuple(differ[0])])
 
 
 @every_way

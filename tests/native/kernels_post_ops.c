@@ -9,14 +9,14 @@
 #include "post_ops_codes.h"
 
 static const shape3 shapes_[] = {
-    {1, 1, 1},     {7, 2, 1},    {300, 13, 1}, {40, 64, 1},   {20, 100, 1},  {9, 511, 1},   {9, 512, 1},
-    {9, 513, 1},   {5, 1000, 1}, {4, 1024, 1}, {3, 1025, 1},  {3, 4099, 1},  {9, 5000, 1},  {1, 33000, 1},
-    {1, 50001, 1}, {2, 5, 3},    {3, 40, 70},  {1, 128, 512}, {2, 300, 530}, {1, 5000, 40},
+    {1, 1, 1},    {7, 2, 1},     {300, 13, 1},  {40, 64, 1},   {20, 100, 1}, {9, 511, 1},   {9, 512, 1},    {9, 513, 1},
+    {5, 1000, 1}, {4, 1024, 1},  {3, 1025, 1},  {3, 4099, 1},  {9, 5000, 1}, {1, 33000, 1}, {1, 50001, 1},  {2, 5, 3},
+    {3, 40, 70},  {1, 128, 512}, {2, 300, 530}, {1, 5000, 40}, {9, 30, 49},  {2, 36, 600},  {1, 200, 1024},
 };
 
-/* Operands: a value, a row (also in bfloat16) repeated for all, a value for each row, the shape of the result. A row is
- * the last dimension. */
-enum { NONE = -1, SCALAR = 0, EIGHTH, ROW, ROW16, LINE, EACH, OPERANDS };
+/* Operands: a value, a row (also in bfloat16) repeated for all, a value for each row, the shape of the result, a value
+ * for each place along the axis (also in bfloat16). A row is the last dimension. */
+enum { NONE = -1, SCALAR = 0, EIGHTH, ROW, ROW16, LINE, EACH, AXIS, AXIS16, OPERANDS };
 
 typedef struct operands {
   buffer of[OPERANDS];
@@ -48,6 +48,9 @@ static const program programs_[] = {
     {1, {{ACLPY_POST_SUB, ROW, 0, 0}}},
     {2, {{ACLPY_POST_MAX, ROW, 0, 0}, {ACLPY_POST_MUL, SCALAR, 0, 0}}},
     {2, {{ACLPY_POST_MUL, SCALAR, 0, 0}, {ACLPY_POST_MIN, ROW16, 0, 0}}},
+    {2, {{ACLPY_POST_MUL, AXIS, 0, 0}, {ACLPY_POST_ADD, AXIS16, 0, 0}}},
+    {3, {{ACLPY_POST_MUL, SCALAR, 0, 0}, {ACLPY_POST_MUL, EACH, 0, 0}, {ACLPY_POST_CLIP, NONE, 0.0f, 0.5f}}},
+    {3, {{ACLPY_POST_SUB, AXIS, 0, 0}, {ACLPY_POST_ADD, ROW, 0, 0}, {ACLPY_POST_RELU, NONE, 0, 0}}},
 };
 enum { PROGRAMS = sizeof programs_ / sizeof programs_[0] };
 
@@ -60,30 +63,34 @@ static int64_t word_(float alpha, float beta) {
 
 static int64_t last_(const shape3 *s) { return s->inner == 1 ? s->n : s->inner; }
 
-static const char *dtype_of_(int operand) { return operand == ROW16 ? "bf16" : "f32"; }
+static const char *dtype_of_(int operand) { return operand == ROW16 || operand == AXIS16 ? "bf16" : "f32"; }
 static int64_t elements_of_(int operand, const shape3 *s) {
   const int64_t all = s->outer * s->n * s->inner;
+  if (operand >= AXIS) return s->n;
   return operand < ROW ? 1 : operand < LINE ? last_(s) : operand == LINE ? all / last_(s) : all;
 }
 static int64_t index_of_(int operand, const shape3 *s, int64_t e) {
+  if (operand >= AXIS) return e / s->inner % s->n;
   return operand < ROW ? 0 : operand < LINE ? e % last_(s) : operand == LINE ? e / last_(s) : e;
 }
 
 /* Fills parameters and addresses; returns how many parameters there are. */
 static int32_t program_(int which, const shape3 *s, int log, int64_t from, int64_t to, const operands *o, int64_t *p,
                         aclpy_kernel_args *args) {
-  static const int64_t broadcast[OPERANDS] = {3, 3, 1, 1, 2, 0};
-  const int64_t all = s->outer * s->n * s->inner;
-  const int64_t head[] = {s->outer, s->n, s->inner, log, from, to, 2, 0, 0, all / last_(s), last_(s)};
+  /* Of the dimensions before the axis, the axis and those behind it; where it is the last, of those before and it. */
+  static const int64_t broadcast[][OPERANDS] = {{3, 3, 1, 1, 2, 0, 1, 1}, {7, 7, 3, 3, 4, 0, 5, 5}};
+  const int deep = s->inner > 1;
+  const int64_t head[] = {s->outer, s->n, s->inner, log, from, to, 2 + deep, 0, 0, s->outer, s->n, s->inner};
   const program *program = &programs_[which];
   int32_t count = 0;
-  for (size_t i = 0; i < sizeof head / sizeof head[0]; ++i) p[count++] = head[i];
+  for (int i = 0; i < 11 + deep; ++i) p[count++] = head[i];
   p[8] = program->steps;
   for (int i = 0; i < program->steps; ++i) {
     const int operand = program->step[i].operand;
     if (operand == NONE) continue;
     args->addr[1 + p[7]++] = o->of[operand].data;
-    p[count++] = (operand == ROW16 ? ACLPY_TYPE_BF16 : ACLPY_TYPE_FLOAT) | broadcast[operand] << 16;
+    const int64_t type = strcmp(dtype_of_(operand), "bf16") == 0 ? ACLPY_TYPE_BF16 : ACLPY_TYPE_FLOAT;
+    p[count++] = type | broadcast[deep][operand] << 16;
   }
   for (int64_t i = 0, used = 0; i < program->steps; ++i) {
     const step *one = &program->step[i];
@@ -238,7 +245,7 @@ static void check_shape_(const aclpy_kernel *k, const shape3 *s, int phase) {
   const int apart = SANITIZED && n > 30000 ? 3 : 1;
   operands o;
   for (int i = 0; i < OPERANDS; ++i) {
-    const int64_t elements = elements_of_(i, s), bytes = i == ROW16 ? 2 : 4;
+    const int64_t elements = elements_of_(i, s), bytes = i == ROW16 || i == AXIS16 ? 2 : 4;
     o.of[i] = buffer_make((size_t)(elements * bytes), (size_t)bytes);
     fill_(&o.of[i], dtype_of_(i), elements);
   }
@@ -246,7 +253,7 @@ static void check_shape_(const aclpy_kernel *k, const shape3 *s, int phase) {
   element_set("f32", o.of[EIGHTH].data, 0, 0.125);
   buffer x = buffer_make((size_t)n * 4, 4), half = buffer_make((size_t)n * 2, 2);
   for (int which = phase % apart; which < PROGRAMS; which += apart) {
-    const int log = which % 2, brain = which / 2 % 2 || which >= PROGRAMS - 3;
+    const int log = which % 2, brain = which / 2 % 2 || which >= PROGRAMS - 6;
     const char *dtype = brain ? "bf16" : "f16";
     fill_(&half, dtype, n);
     for (int64_t i = 0; i < n; ++i) element_set("f32", x.data, i, element_get(dtype, half.data, i));

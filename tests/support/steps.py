@@ -17,6 +17,24 @@ F = np.float32
 #: Is never folded; once, it turns 0 to -0.
 SAME = Extras(post_ops=(Eltwise("abs"), Eltwise("abs")))
 
+#: Operands of a row, of n elements.
+ROWS = {
+    "usual": lambda rng, n: rng.normal(size=n),
+    "positive": lambda rng, n: rng.uniform(0, 2, n),
+    "zeros": lambda _, n: np.resize([0.0, -0.0], n),
+    # A product goes into the factor where what it loses vanishes beside what is added.
+    "sparse": lambda rng, n: np.where(rng.uniform(size=n) < 0.3, 0.0, rng.normal(size=n)),
+    "far apart": lambda rng, n: 2.0 ** rng.uniform(-150, 60, n),
+    "just beside": lambda rng, n: 2.0 ** rng.uniform(-60, -40, n) * rng.choice([-1, 1], n),
+    "huge": lambda rng, n: rng.normal(size=n) * 1e38,
+    "tiny": lambda rng, n: rng.normal(size=n) * 1e-42,
+    "small": lambda rng, n: rng.normal(size=n) * 1e-35,  # products are subnormal
+    "special": lambda rng, n: np.where(
+        rng.uniform(size=n) < 0.01, np.nan, rng.normal(size=n) * 1e30
+    ),
+    "one value": lambda rng, _: rng.normal(size=1),
+}
+
 
 def fuses_on(isa):
     """Whether kernels of that instruction set have multiply-adds: x86's baseline has none."""
@@ -64,3 +82,17 @@ def rounded(t, target):
         return np.where(np.isnan(t), 0, np.rint(np.clip(t, info.min, info.max))).astype(target)
     with np.errstate(all="ignore"):
         return t.astype(ml_dtypes.bfloat16 if target == "bfloat16" else target)
+
+
+def bits(a):
+    """Bit patterns, all NaNs alike."""
+    words = np.ascontiguousarray(a).view(f"u{a.itemsize}")
+    if a.dtype.kind in "iu":
+        return words
+    infinity = np.array(np.inf, a.dtype).view(words.dtype)
+    return np.where(words & (np.iinfo(words.dtype).max >> 1) > infinity, 0, words)
+
+
+def assert_same(got, wanted, what):
+    differ = np.argwhere(bits(got) != bits(wanted))
+    assert len(differ) == 0, (what, differ[:4], got[tuple(differ[0])], wanted[tuple(differ[0])])
