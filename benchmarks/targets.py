@@ -308,14 +308,19 @@ def _dialects(records: list[dict[str, Any]] | None) -> list[Verdict]:
     records = records or []
     slow = [record for record in records if record["operation"] in TRANSCENDENTAL]
     wide = [record for record in records if record["operation"] == "add_full"]
-    others = [record for record in records if not record.get("usual", True)]
-    apart = (slow, wide, others)
+    before = [record for record in records if record.get("before", False)]
+    others = [
+        record for record in records if not record.get("usual", True) and record not in before
+    ]
+    apart = (slow, wide, others, before)
     cheap = [record for record in records if not any(record in some for some in apart)]
-    # Runs published before had no other rows.
     along = _over_plain("the same along rows of 1,000 and 50,257", "at most 1.15x", others)
+    over = _over_plain("the same over an axis before the last", "at most 1.15x", before)
     return [
         _over_plain("a scale, add, mul, relu, clip, linear", "at most 1.15x", cheap),
+        # Runs published before had neither.
         *([along] if others else []),
+        *([over] if before else []),
         _over_plain("an operand of the full shape", "at most 1.15x and its own bytes", wide),
         _over_plain("a transcendental operation", "at most 2x", slow),
         _beside_onednn(records),

@@ -16,7 +16,7 @@ FUSED_MUTANTS = (
         "of a group of rows the last, shorter one is taken for whole",
         "native/kernels/fused_tiles.h",
         "  return aclpy_min_i64(b->t.width, g->n * g->inner - (b->row + r) * g->columns);\n",
-        "  return aclpy_min_i64(b->t.width, g->columns);\n",
+        "  return aclpy_min_i64(b->t.width, g->n * g->inner - 0 * r);\n",
         COLUMNS,
     ),
     Mutant(

@@ -132,3 +132,19 @@ def test_every_large_cell_belongs_to_one_family(run):
     assert sum(int(total) for _, total in counts) == sum(one is not None for one in shares)
     met = [one for one in shares if one is not None and one[0] >= one[1]]
     assert sum(int(number) for number, _ in counts) == len(met)
+
+
+def test_extras_are_judged_by_where_the_axis_is():
+    """The usual shape, other rows and axes before the last have a verdict each, or none."""
+
+    def record(over, **where):
+        name = "usual" if where.get("usual", True) else "other"
+        return {"operation": "add", "problem": name, "limit": 1.15, "over_plain": over,
+                "peer": None} | where  # fmt: skip
+
+    usual = record(1.1)
+    rows, before = record(1.2, usual=False), record(1.3, usual=False, before=True)
+    texts = [verdict.measured for verdict in targets._dialects([usual, rows, before])]
+    assert [text.split(";")[0] for text in texts[:3]] == ["1 of 1", "0 of 1", "0 of 1"]
+    assert ["1.10x" in texts[0], "1.20x" in texts[1], "1.30x" in texts[2]] == [True] * 3
+    assert len(targets._dialects([usual])) == len(texts) - 2
