@@ -157,9 +157,9 @@ ACLPY_INLINE void column_strip_out_(const column_out *o, int64_t r, int64_t c) {
   if (i + 4 * v32_LANES <= o->n) column_put_(o, r, i, o->streaming);
 }
 
-/* Columns [i, end) of row r, fewer than two strips. */
+/* Columns [i, end) of row r, fewer than a strip. */
 static __attribute__((unused, noinline)) void column_some_out_(const column_out *o, int64_t r, int64_t i, int64_t end) {
-  _Alignas(64) float t[8 * v32_LANES];
+  _Alignas(64) float t[4 * v32_LANES];
   const column_terms terms = column_terms_(o, r);
   const float *e = o->e + r * o->stride;
   const int64_t n = end - i;
@@ -182,7 +182,9 @@ static __attribute__((unused, noinline)) void column_edges_out_(const column_out
     const int64_t head = aclpy_min_i64(column_head_(o, r), o->n);
     const int64_t strips = aclpy_min_i64(end, (o->n - head) / width * width);
     if (head > 0) column_some_out_(o, r, 0, head);
-    if (head + strips < o->n) column_some_out_(o, r, head + strips, o->n);
+    int64_t i = head + strips;
+    for (; i + width <= o->n; i += width) column_put_(o, r, i, o->streaming); /* beside a shorter row */
+    if (i < o->n) column_some_out_(o, r, i, o->n);
   }
 }
 

@@ -195,7 +195,8 @@ static __attribute__((unused, noinline)) void block_finish_(const aclpy_fused *f
 /* Whether rows of results are whole lines; whether strips of them go past the caches: as whole lines, of narrow types
  * only where rows are. Others, row by row: a strip's rows are far from each other, so each would wait for its line. */
 ACLPY_INLINE int out_lined_(const aclpy_fused *f) {
-  return ((uintptr_t)f->y | (uintptr_t)(f->g.columns * f->to)) % 64 == 0;
+  const int64_t outer = f->g.n * f->g.inner; /* no multiple of the columns, in groups */
+  return ((uintptr_t)f->y | (uintptr_t)(f->g.columns * f->to) | (uintptr_t)(outer * f->to)) % 64 == 0;
 }
 ACLPY_INLINE int out_streams_(const aclpy_fused *f) {
   return f->streaming && 4 * v32_LANES * f->to % 64 == 0 && (f->to == (int64_t)sizeof(float) || out_lined_(f));
