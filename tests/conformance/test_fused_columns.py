@@ -22,8 +22,8 @@ ISAS = supported()
 #: Tiles whose rows are whole lines, and others; the last one narrower; as one row several of the
 #: axis, the last of them shorter; copied for their pitch; in chunks, of several tiles and of one.
 SHAPES = [
-    (3, 70, 640), (2, 150, 530), (9, 30, 49), (3, 33, 22), (5, 23, 2), (1, 200, 1024), (1, 2100, 270),
-    (1, 5755, 30),
+    (3, 70, 640), (2, 150, 530), (9, 30, 49), (3, 33, 22), (5, 23, 2), (1, 200, 1024),
+    (1, 2100, 270), (1, 5755, 30),
 ]  # fmt: skip
 #: An operand differs along these dimensions: before, along and behind the axis.
 WHERE = [(0, 1, 0), (0, 0, 1), (1, 1, 1), (0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 1)]
