@@ -309,9 +309,8 @@ def _dialects(records: list[dict[str, Any]] | None) -> list[Verdict]:
     slow = [record for record in records if record["operation"] in TRANSCENDENTAL]
     wide = [record for record in records if record["operation"] == "add_full"]
     before = [record for record in records if record.get("before", False)]
-    others = [
-        record for record in records if not record.get("usual", True) and record not in before
-    ]
+    unusual = [record for record in records if not record.get("usual", True)]
+    others = [record for record in unusual if not record.get("before", False)]
     apart = (slow, wide, others, before)
     cheap = [record for record in records if not any(record in some for some in apart)]
     along = _over_plain("the same along rows of 1,000 and 50,257", "at most 1.15x", others)

@@ -10,10 +10,10 @@
 
 enum { ACLPY_OPERAND_ROWS = 4 /* between those of an operand that are read and those that are asked for */ };
 
-/* A part of the form: `each` + row * pitch + column, or list[row * step]. */
+/* A part of the form: each[row * pitch + column], or list[row], or one value. */
 typedef struct column_part {
   const float *each, *list;
-  int64_t pitch, step;
+  int64_t pitch;
   float value;
 } column_part;
 
@@ -96,9 +96,9 @@ typedef struct column_out {
   int64_t stride;
   unsigned char *y;
   int64_t apart, n, count, target;
-  int shift; /* of an index to bytes */
-  int streaming, tame;
-  int heads; /* rows begin within lines, but strips are stored past the caches */
+  int shift;           /* of an index to bytes */
+  int streaming, tame; /* streaming: strips that begin with lines are whole lines */
+  int heads;           /* rows begin within lines, but strips are stored past the caches */
   column_form form;
   int64_t row; /* of the form */
   int64_t far; /* rows from those of an operand to those to ask for, or 0 */
@@ -145,16 +145,16 @@ ACLPY_INLINE void column_quad_out_(const column_out *o, const column_terms *t, i
 ACLPY_INLINE int64_t column_head_(const column_out *o, int64_t r) {
   return o->heads ? (int64_t)(-(uintptr_t)(o->y + r * o->apart) & 63u) >> o->shift : 0;
 }
-ACLPY_INLINE void column_put_(const column_out *o, int64_t r, int64_t i, int streaming) {
+ACLPY_INLINE void column_put_(const column_out *o, int64_t r, int64_t i) {
   const column_terms t = column_terms_(o, r);
   v32 v[4];
   column_quad_out_(o, &t, r, i, v);
-  direct_store_(o->target, o->y + r * o->apart + (i << o->shift), v, streaming, o->tame);
+  direct_store_(o->target, o->y + r * o->apart + (i << o->shift), v, o->streaming, o->tame);
 }
 /* Strip c of row r, in whole lines where those go past the caches. */
 ACLPY_INLINE void column_strip_out_(const column_out *o, int64_t r, int64_t c) {
   const int64_t i = column_head_(o, r) + c;
-  if (i + 4 * v32_LANES <= o->n) column_put_(o, r, i, o->streaming);
+  if (i + 4 * v32_LANES <= o->n) column_put_(o, r, i);
 }
 
 /* Columns [i, end) of row r, fewer than a strip. */
@@ -183,21 +183,20 @@ static __attribute__((unused, noinline)) void column_edges_out_(const column_out
     const int64_t strips = aclpy_min_i64(end, (o->n - head) / width * width);
     if (head > 0) column_some_out_(o, r, 0, head);
     int64_t i = head + strips;
-    for (; i + width <= o->n; i += width) column_put_(o, r, i, o->streaming); /* beside a shorter row */
+    for (; i + width <= o->n; i += width) column_put_(o, r, i); /* beside a shorter row */
     if (i < o->n) column_some_out_(o, r, i, o->n);
   }
 }
 
 /* Columns of rows from `from` on, by themselves. */
 static __attribute__((unused, noinline)) void column_rows_out_(const column_out *o, int64_t from) {
-  const int64_t width = 4 * v32_LANES, bytes = width << o->shift;
+  const int64_t width = 4 * v32_LANES;
   for (int64_t r = 0; r < o->count; ++r) {
     int64_t i = from;
     const uintptr_t y = (uintptr_t)(o->y + r * o->apart) + ((uintptr_t)from << o->shift);
-    const int past = o->streaming && bytes % 64 == 0 && (o->heads || y % 64 == 0);
-    if (past) i = aclpy_min_i64(o->n, from + ((int64_t)(-y & 63u) >> o->shift));
+    if (o->streaming) i = aclpy_min_i64(o->n, from + ((int64_t)(-y & 63u) >> o->shift));
     if (i > from) column_some_out_(o, r, from, i);
-    for (; i + width <= o->n; i += width) column_put_(o, r, i, past);
+    for (; i + width <= o->n; i += width) column_put_(o, r, i);
     if (i < o->n) column_some_out_(o, r, i, o->n);
   }
 }

@@ -41,7 +41,7 @@ static int32_t plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape
     const int64_t rows = 3 * aclpy_fused_rows_of_block(g.n) + 2;
     shape->thread_scratch_bytes = rows * aclpy_fused_round_(g.n) * (int64_t)sizeof(float);
   }
-  if (g.mode == ACLPY_FUSED_TILES || g.inner > 1) shape->thread_scratch_bytes = aclpy_fused_own_bytes(&g);
+  if (g.inner > 1) shape->thread_scratch_bytes = aclpy_fused_own_bytes(&g);
   if (g.mode == ACLPY_CHUNKS) {
     shape->items[1] = aclpy_ceil_div(g.outer * g.inner, ACLPY_FUSED_COLUMNS);
     shape->items[2] = shape->items[0];
@@ -75,7 +75,7 @@ static void lines_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *
 /* Where what a launch moves, its operands with it, lies: results are written past the caches where it does not fit,
  * rows sooner (row_map.h). */
 static int streams_(const aclpy_fused *f, const aclpy_kernel_args *args, int64_t bytes) {
-  const int whole = f->g.inner == 1 || ((uintptr_t)f->y | (uintptr_t)(f->g.columns * f->to)) % 64 == 0;
+  const int whole = f->g.inner == 1 || out_lined_(f);
   const int64_t most = whole ? aclpy_stream_bytes() : aclpy_cache_bytes_last_level();
   for (int64_t k = 0; k < f->post.n_operands; ++k) bytes += aclpy_post_operand_bytes(&f->post, k);
   /* What waits to be stored has room for floats. */
