@@ -41,10 +41,23 @@ FUSED_MUTANTS = (
         COLUMNS,
     ),
     Mutant(
-        "the next tile is copied over rows that are still to be written",
-        "native/kernels/fused_tiles.h",
-        "    if (next.copied && turn % 2 != 0) next.e += g->lines * g->stride;\n",
-        "",
+        "the next tile's elements are copied over some that are still to be read",
+        "native/kernels/fused_column_source.h",
+        "  LDQ(x + r * l->pitch + c, v);\n"
+        "  if (next != NULL) TOPS_ROW(tops, next + r * l->lies + c);\n"
+        "  if (into != NULL) FN(column_copy_quad)"
+        "(next + r * l->lies + c, into + r * l->pitch + c);\n",
+        "  if (next != NULL) TOPS_ROW(tops, next + r * l->lies + c);\n"
+        "  if (into != NULL) FN(column_copy_quad)"
+        "(next + r * l->lies + c, into + r * l->pitch + c);\n"
+        "  LDQ(x + r * l->pitch + c, v);\n",
+        COLUMNS,
+    ),
+    Mutant(
+        "a minimum with one value is a clip",
+        "native/kernels/fused_column_rows.h",
+        "v[k] = v32_smaller(v[k], high);",
+        "v[k] = aclpy_easy_clip_(v[k], v32_set1(-INFINITY), high);",
         COLUMNS,
     ),
     Mutant(

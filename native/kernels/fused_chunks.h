@@ -76,7 +76,7 @@ ACLPY_INLINE void fused_chunk_line_(const aclpy_fused *f, const fused_chunk *c, 
 ACLPY_INLINE fused_block fused_chunk_block_(const aclpy_fused *f, int64_t item, float *scratch, fused_columns *s) {
   const fused_chunk c = fused_chunk_of_(&f->g, item);
   const fused_block b = {
-      .t = c.tile, .row = c.row, .rows = c.rows, .e = scratch, .s = s, .live = 1, .copied = blocks_copied_(f)};
+      .t = c.tile, .row = c.row, .rows = c.rows, .e = scratch, .s = s, .live = 1, .how = blocks_how_(f)};
   return b;
 }
 
@@ -97,7 +97,8 @@ ACLPY_INLINE void fused_chunk_tile_(const aclpy_fused *f, int64_t item, int64_t 
                                     float *scratch) {
   const aclpy_fused_geometry *g = &f->g;
   fused_columns s;
-  const fused_block b = fused_chunk_block_(f, item, scratch, &s);
+  fused_block b = fused_chunk_block_(f, item, scratch, &s);
+  b.kept = fused_kept_(g, scratch);
   const int64_t width = g->group > 1 ? g->inner : b.t.width;
   columns_begin_(&s, g->stride);
   for (int64_t r = 0; r < b.rows; r += ACLPY_FUSED_BLOCK) {
@@ -216,7 +217,10 @@ static void fused_chunk_write_tile_(const aclpy_fused *f, int64_t item, int64_t 
   const aclpy_fused_geometry *g = &f->g;
   const int keeps = f->flags & ACLPY_FUSED_LOG ? ACLPY_COLUMN_KEEP_X : ACLPY_COLUMN_KEEP_E;
   fused_columns s, read;
-  fused_block b = fused_chunk_block_(f, item, scratch, &s), before = b;
+  fused_block b = fused_chunk_block_(f, item, scratch, &s);
+  b.kept = fused_kept_(g, scratch);
+  if (b.how == ACLPY_BLOCK_COPIED) b.how = ACLPY_BLOCK_THERE; /* they are read once */
+  fused_block before = b;
   columns_begin_(&s, g->stride);
   columns_begin_(&read, g->stride);
   for (int64_t k = 0; k < g->stride; ++k) s.factor[k] = 0.0f;
@@ -233,7 +237,7 @@ static void fused_chunk_write_tile_(const aclpy_fused *f, int64_t item, int64_t 
     block_beside by = {NULL, NULL, fused_chunk_far_(f, item, end, r, ACLPY_FUSED_AHEAD), 0};
     here.e = scratch + r / ACLPY_FUSED_BLOCK % 2 * ACLPY_FUSED_BLOCK * g->stride;
     here.held = r;
-    if (here.copied) {
+    if (here.how == ACLPY_BLOCK_CONVERTED) {
       here.s = &read;
       block_load_(f, &here, r, count, 0);
       here.s = &s;

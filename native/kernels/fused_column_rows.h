@@ -17,11 +17,11 @@ typedef struct column_part {
   float value;
 } column_part;
 
-/* Results are times * ((e * factor) * lead) + plus, clipped perhaps. */
+/* Results are times * ((e * factor) * lead) + plus, clipped perhaps, and over a divisor, a value. */
 typedef struct column_form {
   column_part lead, times, plus;
-  int clips;
-  float low, high;
+  int leads, sums, caps, clips, divides; /* what there is of it; a cap is a minimum */
+  float low, high, divisor;
 } column_form;
 
 ACLPY_INLINE void part_value_(column_part *p, float value) {
@@ -45,7 +45,7 @@ ACLPY_INLINE void column_form_plain_(column_form *form) {
   part_value_(&form->lead, 1.0f);
   part_value_(&form->times, 1.0f);
   part_value_(&form->plus, -0.0f); /* which leaves zeros their sign */
-  form->clips = 0;
+  form->leads = form->sums = form->caps = form->clips = form->divides = 0;
 }
 /* Whether a step is a multiply-add, or a part of one. */
 ACLPY_INLINE int column_form_sum_(column_form *form, const column_steps *c, int folded, int64_t k, int64_t row,
@@ -69,13 +69,34 @@ ACLPY_INLINE int column_form_sum_(column_form *form, const column_steps *c, int 
       return 0;
   }
 }
-/* Whether it is a clip: of numbers a minimum is one, too. */
-ACLPY_INLINE int column_form_clip_(column_form *form, int folded, int listed, const aclpy_post_step *s) {
-  const int least = folded && s->code == ACLPY_POST_MIN && s->operand.each == NULL && !listed;
-  form->clips = least || s->code == ACLPY_POST_CLIP;
-  form->low = least ? -INFINITY : s->alpha;
-  form->high = least ? s->operand.value : s->beta;
-  return form->clips;
+/* Whether it is a clip, or a minimum with one value. */
+ACLPY_INLINE int column_form_clip_(column_form *form, int listed, const aclpy_post_step *s) {
+  form->caps = s->code == ACLPY_POST_MIN && s->operand.each == NULL && !listed;
+  form->clips = s->code == ACLPY_POST_CLIP;
+  form->low = s->alpha;
+  form->high = form->caps ? s->operand.value : s->beta;
+  return form->caps || form->clips;
+}
+/* Whether it is a division by one value: bytes' scale. */
+ACLPY_INLINE int column_form_over_(column_form *form, int listed, const aclpy_post_step *s) {
+  form->divides = s->code == ACLPY_POST_DIV && s->operand.each == NULL && !listed;
+  form->divisor = s->operand.value;
+  return form->divides;
+}
+/* What follows the sum, for four vectors. What minima and clips make of NaNs and zeros differs. */
+ACLPY_INLINE void column_form_end_(const column_form *f, v32 *v) {
+  if (f->caps) {
+    const v32 high = v32_set1(f->high);
+    for (int k = 0; k < 4; ++k) v[k] = v32_smaller(v[k], high);
+  }
+  if (f->clips) {
+    const v32 low = v32_set1(f->low), high = v32_set1(f->high);
+    for (int k = 0; k < 4; ++k) v[k] = aclpy_easy_clip_(v[k], low, high);
+  }
+  if (f->divides) {
+    const v32 divisor = v32_set1(f->divisor);
+    for (int k = 0; k < 4; ++k) v[k] = v32_div(v[k], divisor);
+  }
 }
 
 /* Whether the steps are of the form, for rows from `row` and columns from `column` on. */
@@ -84,9 +105,12 @@ ACLPY_INLINE int column_form_make_(const column_steps *c, int folded, int64_t ro
   const int64_t n = columns_steps_(c, folded, row, column, steps);
   int64_t k = 0;
   column_form_plain_(form);
-  if (k < n && direct_is_factor_(&steps[0])) part_operand_(&form->lead, c, folded, k++, row, &steps[0]);
-  if (k < n && column_form_sum_(form, c, folded, k, row, &steps[k])) ++k;
-  if (k < n && column_form_clip_(form, folded, column_values_(c, folded, k) != NULL, &steps[k])) ++k;
+  form->leads = n > 0 && direct_is_factor_(&steps[0]);
+  if (form->leads) part_operand_(&form->lead, c, folded, k++, row, &steps[0]);
+  form->sums = k < n && column_form_sum_(form, c, folded, k, row, &steps[k]);
+  k += form->sums;
+  if (k < n && column_form_clip_(form, column_values_(c, folded, k) != NULL, &steps[k])) ++k;
+  if (k < n && column_form_over_(form, column_values_(c, folded, k) != NULL, &steps[k])) ++k;
   return k == n;
 }
 
@@ -104,19 +128,9 @@ typedef struct column_out {
   int64_t far; /* rows from those of an operand to those to ask for, or 0 */
 } column_out;
 
-/* The form's parts that are the same for a row. */
-typedef struct column_terms {
-  v32 lead, times, plus;
-  const float *times_each, *plus_each;
-} column_terms;
-ACLPY_INLINE column_terms column_terms_(const column_out *o, int64_t r) {
-  const column_form *f = &o->form;
-  const int64_t row = o->row + r;
-  const column_terms t = {v32_set1(part_at_(&f->lead, row)), v32_set1(part_at_(&f->times, row)),
-                          v32_set1(part_at_(&f->plus, row)),
-                          f->times.each == NULL ? NULL : f->times.each + row * f->times.pitch,
-                          f->plus.each == NULL ? NULL : f->plus.each + row * f->plus.pitch};
-  return t;
+/* Its elements for row `row`, or NULL. */
+ACLPY_INLINE const float *part_row_(const column_part *p, int64_t row) {
+  return p->each == NULL ? NULL : p->each + row * p->pitch;
 }
 ACLPY_INLINE void part_fetch_(const float *each, int64_t pitch, int64_t far) {
   const uintptr_t at = (uintptr_t)each + (uintptr_t)(far * pitch * (int64_t)sizeof(float));
@@ -124,21 +138,26 @@ ACLPY_INLINE void part_fetch_(const float *each, int64_t pitch, int64_t far) {
 }
 
 /* Four vectors from column i of row r on. */
-ACLPY_INLINE void column_quad_out_(const column_out *o, const column_terms *t, int64_t r, int64_t i, v32 *v) {
+ACLPY_INLINE void column_quad_out_(const column_out *o, int64_t r, int64_t i, v32 *v) {
   const float *e = o->e + r * o->stride + i, *factor = o->factor + i;
-  for (int k = 0; k < 4; ++k) {
-    const v32 x = v32_mul(v32_load(e + k * v32_LANES), v32_load(factor + k * v32_LANES));
-    const v32 times = t->times_each == NULL ? t->times : v32_load(t->times_each + i + k * v32_LANES);
-    const v32 plus = t->plus_each == NULL ? t->plus : v32_load(t->plus_each + i + k * v32_LANES);
-    v[k] = v32_fma(v32_mul(x, t->lead), times, plus);
+  const column_form *f = &o->form;
+  const int64_t row = o->row + r;
+  for (int k = 0; k < 4; ++k) v[k] = v32_mul(v32_load(e + k * v32_LANES), v32_load(factor + k * v32_LANES));
+  if (f->leads) {
+    const v32 lead = v32_set1(part_at_(&f->lead, row));
+    for (int k = 0; k < 4; ++k) v[k] = v32_mul(v[k], lead);
   }
-  if (o->form.clips) {
-    const v32 low = v32_set1(o->form.low), high = v32_set1(o->form.high);
-    for (int k = 0; k < 4; ++k) v[k] = aclpy_easy_clip_(v[k], low, high);
+  if (f->sums) {
+    const float *times_row = part_row_(&f->times, row), *plus_row = part_row_(&f->plus, row);
+    const v32 times = v32_set1(part_at_(&f->times, row)), plus = v32_set1(part_at_(&f->plus, row));
+    for (int k = 0; k < 4; ++k) {
+      v[k] = v32_fma(v[k], times_row == NULL ? times : v32_load(times_row + i + k * v32_LANES),
+                     plus_row == NULL ? plus : v32_load(plus_row + i + k * v32_LANES));
+    }
+    if (o->far != 0 && times_row != NULL) part_fetch_(times_row + i, f->times.pitch, o->far);
+    if (o->far != 0 && plus_row != NULL) part_fetch_(plus_row + i, f->plus.pitch, o->far);
   }
-  if (o->far == 0) return;
-  if (t->times_each != NULL) part_fetch_(t->times_each + i, o->form.times.pitch, o->far);
-  if (t->plus_each != NULL) part_fetch_(t->plus_each + i, o->form.plus.pitch, o->far);
+  column_form_end_(f, v);
 }
 
 /* Columns of row r before the first whole line. */
@@ -146,9 +165,8 @@ ACLPY_INLINE int64_t column_head_(const column_out *o, int64_t r) {
   return o->heads ? (int64_t)(-(uintptr_t)(o->y + r * o->apart) & 63u) >> o->shift : 0;
 }
 ACLPY_INLINE void column_put_(const column_out *o, int64_t r, int64_t i) {
-  const column_terms t = column_terms_(o, r);
   v32 v[4];
-  column_quad_out_(o, &t, r, i, v);
+  column_quad_out_(o, r, i, v);
   direct_store_(o->target, o->y + r * o->apart + (i << o->shift), v, o->streaming, o->tame);
 }
 /* Strip c of row r, in whole lines where those go past the caches. */
@@ -160,17 +178,21 @@ ACLPY_INLINE void column_strip_out_(const column_out *o, int64_t r, int64_t c) {
 /* Columns [i, end) of row r, fewer than a strip. */
 static __attribute__((unused, noinline)) void column_some_out_(const column_out *o, int64_t r, int64_t i, int64_t end) {
   _Alignas(64) float t[4 * v32_LANES];
-  const column_terms terms = column_terms_(o, r);
+  const column_form *f = &o->form;
+  const int64_t row = o->row + r, n = end - i;
   const float *e = o->e + r * o->stride;
-  const int64_t n = end - i;
-  for (int64_t k = 0; k < n; k += v32_LANES) {
-    const int64_t m = aclpy_min_i64(v32_LANES, n - k);
-    const v32 x = v32_mul(v32_mul(v32_load(e + i + k), v32_load(o->factor + i + k)), terms.lead);
-    const v32 times = terms.times_each == NULL ? terms.times : ldn_f32(terms.times_each + i + k, m, 1);
-    const v32 plus = terms.plus_each == NULL ? terms.plus : ldn_f32(terms.plus_each + i + k, m, 0);
-    const v32 v = v32_fma(x, times, plus);
-    v32_store(t + k, o->form.clips ? aclpy_easy_clip_(v, v32_set1(o->form.low), v32_set1(o->form.high)) : v);
+  const float *times_row = part_row_(&f->times, row), *plus_row = part_row_(&f->plus, row);
+  const v32 lead = v32_set1(part_at_(&f->lead, row));
+  const v32 times = v32_set1(part_at_(&f->times, row)), plus = v32_set1(part_at_(&f->plus, row));
+  v32 v[4] = {lead, lead, lead, lead};
+  for (int k = 0; k < 4 && k * v32_LANES < n; ++k) {
+    const int64_t at = i + k * v32_LANES, m = aclpy_min_i64(v32_LANES, end - at);
+    const v32 x = v32_mul(v32_mul(v32_load(e + at), v32_load(o->factor + at)), lead);
+    v[k] = v32_fma(x, times_row == NULL ? times : ldn_f32(times_row + at, m, 1),
+                   plus_row == NULL ? plus : ldn_f32(plus_row + at, m, 0));
   }
+  column_form_end_(f, v);
+  for (int k = 0; k < 4; ++k) v32_store(t + k * v32_LANES, v[k]);
   aclpy_store_run(o->target, t, o->y + r * o->apart + (i << o->shift), n, o->heads);
 }
 

@@ -186,8 +186,6 @@ ACLPY_INLINE int64_t columns_steps_(const column_steps *c, int folded, int64_t r
     if (values != NULL) steps[k].operand.value = values[r];
     if (from >= 0 && given->how == ACLPY_COLUMN_EACH) {
       steps[k].operand.each = given->each + r * given->pitch + column;
-    } else if (from >= 0 && values == NULL) {
-      steps[k].operand = given->step.operand;
     }
   }
   return n;

@@ -22,15 +22,20 @@ ACLPY_INLINE fused_tile fused_tile_of_(const aclpy_fused_geometry *g, int64_t it
 }
 
 enum {
-  ACLPY_FUSED_BLOCK = 32, /* rows at a time */
+  ACLPY_FUSED_BLOCK = 32, /* rows at a time, */
+  ACLPY_FUSED_RUN = 8192, /* and of narrow tiles as many times that as have so many elements */
   ACLPY_FUSED_AHEAD = 32  /* of the next tile between what is read and what is asked for */
 };
 
-/* Floats of scratch that a thread needs where inner > 1: of two tiles or pieces of a chunk, and for its lists. A vector
- * may be read behind the last. */
+/* Rows of exponentials that a thread has room for where inner > 1: a tile, or two blocks of a chunk; behind them there
+ * is room for the elements of as many, or of a chunk. */
+ACLPY_INLINE int64_t fused_rows_held_(const aclpy_fused_geometry *g) {
+  return g->mode == ACLPY_CHUNKS ? 2 * ACLPY_FUSED_BLOCK : g->lines;
+}
+/* Floats of scratch that it needs. A vector may be read behind the last. */
 ACLPY_INLINE int64_t aclpy_fused_own_floats_(const aclpy_fused_geometry *g) {
-  const int64_t rows = g->mode == ACLPY_CHUNKS ? aclpy_max_i64(g->rows, 2 * ACLPY_FUSED_BLOCK) : 2 * g->lines;
-  return rows * g->stride + 16;
+  const int64_t kept = g->mode == ACLPY_CHUNKS ? aclpy_max_i64(g->rows, ACLPY_FUSED_BLOCK) : g->lines;
+  return (fused_rows_held_(g) + kept) * g->stride + 16;
 }
 ACLPY_INLINE int64_t aclpy_fused_own_bytes(const aclpy_fused_geometry *g) {
   if (g->inner == 1) return 0;
@@ -40,11 +45,13 @@ ACLPY_INLINE int64_t aclpy_fused_own_bytes(const aclpy_fused_geometry *g) {
 /* Some rows of a tile: all of them, or those of a chunk. */
 typedef struct fused_block {
   fused_tile t;
-  int64_t row, rows; /* in groups */
-  float *e;          /* scratch, from its row `held` on */
+  int64_t row, rows;   /* in groups */
+  float *e;            /* scratch, from its row `held` on */
+  unsigned char *kept; /* its elements in scratch, likewise, */
   int64_t held;
   fused_columns *s;
-  int live, copied;
+  int live;
+  int how;    /* or where they lie */
   int formed; /* its operations are of the form; else rows are finished before they are written */
   int tame;   /* results are numbers below 2^30 */
   column_form form;
@@ -59,47 +66,66 @@ ACLPY_INLINE int64_t block_index_(const aclpy_fused_geometry *g, const fused_blo
   return b->t.outer * g->n * g->inner + (b->row + r) * g->columns + b->t.column;
 }
 
-/* Whether rows are converted, or brought closer together, in scratch before they are worked on: else they are read
- * again where they lie. Rows a power of two apart fall into few sets of a cache, of which a way is 64 KiB at least. */
+/* Where rows are worked on: they are read again where they lie, or copied to scratch, for rows a power of two apart
+ * fall into few sets of a cache, of which a way is 64 KiB at least, or, of other types, converted there. */
 enum { ACLPY_FUSED_WAY = 65536, ACLPY_FUSED_WAYS = 8 };
-ACLPY_INLINE int blocks_copied_(const aclpy_fused *f) {
+enum { ACLPY_BLOCK_THERE = 0, ACLPY_BLOCK_COPIED, ACLPY_BLOCK_CONVERTED };
+ACLPY_INLINE int blocks_how_(const aclpy_fused *f) {
   const aclpy_fused_geometry *g = &f->g;
-  const int types = f->post.source == ACLPY_TYPE_FLOAT || f->post.source == ACLPY_TYPE_BF16;
+  const int64_t source = f->post.source;
+  const int types = source == ACLPY_TYPE_FLOAT || source == ACLPY_TYPE_BF16 || source == ACLPY_TYPE_FLOAT16;
   const int64_t pitch = g->columns * f->from, power = aclpy_min_i64(pitch & -pitch, ACLPY_FUSED_WAY);
   const int64_t rows = g->mode == ACLPY_CHUNKS ? aclpy_min_i64(g->rows, g->lines) : g->lines;
-  return !types || (g->tiles > 1 && rows * power > ACLPY_FUSED_WAYS * ACLPY_FUSED_WAY);
+  if (!types) return ACLPY_BLOCK_CONVERTED;
+  return g->tiles > 1 && rows * power > ACLPY_FUSED_WAYS * ACLPY_FUSED_WAY ? ACLPY_BLOCK_COPIED : ACLPY_BLOCK_THERE;
+}
+/* Where column `from` of row r is worked on; bytes of an element, elements from row to row. */
+ACLPY_INLINE int64_t block_size_(const aclpy_fused *f, const fused_block *b) {
+  return b->how == ACLPY_BLOCK_CONVERTED ? (int64_t)sizeof(float) : f->from;
+}
+ACLPY_INLINE int64_t block_pitch_(const aclpy_fused *f, const fused_block *b) {
+  return b->how == ACLPY_BLOCK_THERE ? f->g.columns : f->g.stride;
+}
+ACLPY_INLINE const unsigned char *block_there_(const aclpy_fused *f, const fused_block *b, int64_t r, int64_t from) {
+  return f->x + (block_index_(&f->g, b, r) + from) * f->from;
+}
+ACLPY_INLINE unsigned char *block_kept_(const aclpy_fused *f, const fused_block *b, int64_t r, int64_t from) {
+  return b->kept + ((r - b->held) * f->g.stride + from) * block_size_(f, b);
 }
 
 /* Columns [from, to) of rows [r, r + count), as long as each other but perhaps for the last, are read; */
 ACLPY_INLINE void block_load_(const aclpy_fused *f, const fused_block *b, int64_t r, int64_t count, int64_t from) {
-  const int64_t stride = f->g.stride, pitch = f->g.columns;
+  const int64_t pitch = block_pitch_(f, b);
   for (int64_t n; count > 0; r += n, count -= n) {
     const int64_t all = block_have_(&f->g, b, r), have = all - from;
     n = block_have_(&f->g, b, r + count - 1) < all ? aclpy_max_i64(1, count - 1) : count;
-    const unsigned char *x = f->x + (block_index_(&f->g, b, r) + from) * f->from;
-    float *e = b->e + (r - b->held) * stride + from, *max = b->s->max + from;
-    for (int64_t k = 0; k < n && b->copied; ++k) {
-      aclpy_load_run(f->post.source, x + k * pitch * f->from, e + k * stride, have);
+    float *max = b->s->max + from;
+    const unsigned char *x = block_there_(f, b, r, from);
+    for (int64_t k = 0; k < n && b->how != ACLPY_BLOCK_THERE; ++k) {
+      unsigned char *to = block_kept_(f, b, r + k, from);
+      const unsigned char *row = x + k * f->g.columns * f->from;
+      if (b->how == ACLPY_BLOCK_COPIED) memcpy(to, row, (size_t)(have * f->from));
+      if (b->how == ACLPY_BLOCK_CONVERTED) aclpy_load_run(f->post.source, row, (float *)(void *)to, have);
     }
-    if (b->copied) {
-      column_max_f32(e, stride, n, have, max);
-    } else if (f->post.source == ACLPY_TYPE_FLOAT) {
+    if (b->how != ACLPY_BLOCK_THERE) x = block_kept_(f, b, r, from);
+    if (b->how == ACLPY_BLOCK_CONVERTED || f->post.source == ACLPY_TYPE_FLOAT) {
       column_max_f32((const float *)(const void *)x, pitch, n, have, max);
-    } else {
+    } else if (f->post.source == ACLPY_TYPE_BF16) {
       column_max_bf16((const uint16_t *)(const void *)x, pitch, n, have, max);
+    } else {
+      column_max_f16((const uint16_t *)(const void *)x, pitch, n, have, max);
     }
   }
 }
 
 /* The loop for what is kept of rows of this source. */
 typedef void (*column_loop)(const column_lines *l);
-ACLPY_INLINE column_loop block_loop_(const aclpy_fused *f, int copied, int along, int keeps) {
+ACLPY_INLINE column_loop block_loop_(const aclpy_fused *f, int keeps) {
   static const column_loop floats[] = {column_sum_f32, column_exp_f32, column_log_f32};
-  static const column_loop words[] = {column_sum_bf16, column_exp_bf16, column_log_bf16};
-  if (!copied) return f->post.source == ACLPY_TYPE_FLOAT ? floats[keeps] : words[keeps];
-  if (!along) return floats[keeps];
-  if (f->post.source == ACLPY_TYPE_BF16) return column_copied_exp_bf16;
-  return f->post.source == ACLPY_TYPE_FLOAT16 ? column_copied_exp_f16 : column_copied_exp_f32;
+  static const column_loop brains[] = {column_sum_bf16, column_exp_bf16, column_log_bf16};
+  static const column_loop halves[] = {column_sum_f16, column_exp_f16, column_log_f16};
+  if (f->post.source == ACLPY_TYPE_BF16) return brains[keeps];
+  return f->post.source == ACLPY_TYPE_FLOAT16 ? halves[keeps] : floats[keeps];
 }
 
 /* What goes along with a block's exponentials; each may be missing. */
@@ -116,7 +142,7 @@ static __attribute__((unused, noinline)) void block_exp_(const aclpy_fused *f, c
                                                          const block_beside *by) {
   const int64_t stride = f->g.stride, size = f->from;
   const fused_block *next = by->next;
-  const column_loop loop = block_loop_(f, b->copied, next != NULL, keeps);
+  const column_loop loop = block_loop_(f, keeps);
   _Alignas(64) float none[ACLPY_FUSED_PAD];
   column_out out;
   column_lines l = {
@@ -124,7 +150,8 @@ static __attribute__((unused, noinline)) void block_exp_(const aclpy_fused *f, c
   l.top = next != NULL ? next->s->max + from : none;
   l.far = by->far == 0 ? 0 : by->far + (uintptr_t)(from * size);
   l.apart = f->g.columns * size;
-  l.pitch = b->copied && next == NULL ? stride : f->g.columns;
+  l.lies = f->g.columns;
+  l.pitch = block_pitch_(f, b);
   if (by->out != NULL) {
     out = *by->out;
     l.out = &out;
@@ -133,9 +160,9 @@ static __attribute__((unused, noinline)) void block_exp_(const aclpy_fused *f, c
     const int64_t all = block_have_(&f->g, b, r), have = aclpy_min_i64(all, to);
     l.have = have - from;
     l.count = block_have_(&f->g, b, r + left - 1) < all ? aclpy_max_i64(1, left - 1) : left;
-    l.x = b->copied ? (const void *)l.e : f->x + (block_index_(&f->g, b, r) + from) * size;
-    if (next != NULL) l.next = f->x + (block_index_(&f->g, next, r) + from) * size;
-    if (next != NULL) l.into = next->e + (r - next->held) * stride + from;
+    l.x = b->how == ACLPY_BLOCK_THERE ? block_there_(f, b, r, from) : block_kept_(f, b, r, from);
+    if (next != NULL) l.next = block_there_(f, next, r, from);
+    if (next != NULL && next->how == ACLPY_BLOCK_COPIED) l.into = block_kept_(f, next, r, from);
     if (l.out != NULL && by->alike) out.n = have;
     if (l.out != NULL) out.count = l.count;
     loop(&l);
@@ -245,8 +272,13 @@ ACLPY_INLINE void block_put_(const aclpy_fused *f, const column_steps *c, const 
   column_rows_out_(&last, 0);
 }
 
+/* Elements lie behind the exponentials. */
+ACLPY_INLINE unsigned char *fused_kept_(const aclpy_fused_geometry *g, float *e) {
+  return (unsigned char *)(void *)(e + fused_rows_held_(g) * g->stride);
+}
 ACLPY_INLINE fused_block fused_tile_block_(const aclpy_fused *f, int64_t item, int live, float *e, fused_columns *s) {
-  fused_block b = {.rows = f->g.lines, .e = e, .s = s, .live = live, .copied = blocks_copied_(f)};
+  fused_block b = {.rows = f->g.lines, .e = e, .s = s, .live = live, .how = blocks_how_(f)};
+  b.kept = fused_kept_(&f->g, e);
   if (live) b.t = fused_tile_of_(&f->g, item);
   return b;
 }
@@ -277,17 +309,15 @@ ACLPY_INLINE int64_t trio_common_(const tiles_trio *t) {
 }
 ACLPY_INLINE tiles_trio trio_of_(const aclpy_fused *f, const column_steps *steps, const fused_block *before,
                                  const fused_block *here, const fused_block *next) {
-  const int64_t source = f->post.source;
-  const int common = source == ACLPY_TYPE_FLOAT || source == ACLPY_TYPE_BF16 || source == ACLPY_TYPE_FLOAT16;
   const int logarithm = (f->flags & ACLPY_FUSED_LOG) != 0;
   tiles_trio t = {before, here, next, steps, 0, 0, logarithm ? ACLPY_COLUMN_KEEP_X : ACLPY_COLUMN_KEEP_E, 0};
-  t.reads = here->live && next->live && (!next->copied || (common && !logarithm));
+  t.reads = here->live && next->live && next->how != ACLPY_BLOCK_CONVERTED;
   t.writes = here->live && before->live && out_beside_(f);
   t.common = trio_common_(&t);
   return t;
 }
 
-/* Rows [r, r + count) of all three. A row of scratch is written from before anything else takes its place. */
+/* Rows [r, r + count) of all three. A part of scratch is read before anything else takes its place. */
 ACLPY_INLINE void trio_rows_(const aclpy_fused *f, const tiles_trio *t, int64_t r, int64_t count, uintptr_t far) {
   const fused_block *before = t->before, *here = t->here, *next = t->next;
   column_out out;
@@ -309,24 +339,24 @@ ACLPY_INLINE void trio_rows_(const aclpy_fused *f, const tiles_trio *t, int64_t 
   if (t->reads && t->common < next->t.width) block_load_(f, next, r, count, t->common);
 }
 
-/* `room` has columns_list_floats_, scratch two tiles, by turns: the next one goes where the one before is written from.
- * Those that are not copied need but one. */
+/* `room` has columns_list_floats_. Scratch holds one tile's exponentials, and its elements where these are copied: what
+ * follows takes the place of what is done with, element by element. */
 static void fused_tiles_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *scratch, float *room) {
   const aclpy_fused_geometry *g = &f->g;
+  const int64_t block = aclpy_max_i64(1, ACLPY_FUSED_RUN / g->width / ACLPY_FUSED_BLOCK) * ACLPY_FUSED_BLOCK;
   fused_columns s[3];
   column_steps steps;
   columns_steps_make_(f, &steps, room);
-  fused_block before = fused_tile_block_(f, 0, 0, NULL, &s[2]), here = before;
+  fused_block before = fused_tile_block_(f, 0, 0, scratch, &s[2]), here = before;
   for (int64_t i = begin - 1; i <= end; ++i) {
     const int64_t turn = i - begin + 1;
     fused_block next = fused_tile_block_(f, i + 1, i + 1 < end, scratch, &s[turn % 3]);
-    if (next.copied && turn % 2 != 0) next.e += g->lines * g->stride;
     if (next.live) columns_begin_(next.s, g->stride);
     if (before.live) columns_bind_(f, &steps, before.t.outer);
     if (before.live) block_form_(f, &steps, &before);
     const tiles_trio trio = trio_of_(f, &steps, &before, &here, &next);
-    for (int64_t r = 0; r < g->lines; r += ACLPY_FUSED_BLOCK) {
-      const int64_t count = aclpy_min_i64(ACLPY_FUSED_BLOCK, g->lines - r);
+    for (int64_t r = 0; r < g->lines; r += block) {
+      const int64_t count = aclpy_min_i64(block, g->lines - r);
       trio_rows_(f, &trio, r, count, fused_tile_far_(f, i + 1, end, r));
     }
     if (next.live) columns_shift_(f, next.s, g->stride);

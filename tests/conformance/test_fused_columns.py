@@ -22,7 +22,7 @@ ISAS = supported()
 #: Tiles whose rows are whole lines, and others; the last one narrower; as one row several of the
 #: axis, the last of them shorter; copied for their pitch; in chunks, of several tiles and of one.
 SHAPES = [
-    (3, 70, 640), (2, 150, 530), (9, 30, 49), (3, 33, 22), (5, 23, 2), (1, 200, 1024),
+    (3, 70, 640), (2, 150, 530), (9, 30, 49), (3, 33, 22), (5, 23, 2), (1, 300, 1024),
     (1, 2100, 270), (1, 5755, 30),
 ]  # fmt: skip
 #: An operand differs along these dimensions: before, along and behind the axis.
@@ -34,22 +34,25 @@ PROGRAMS = [
     (Binary("mul"), Binary("add")), (Binary("add"), Binary("mul"), Binary("add")),
     (Binary("mul"), Eltwise("clip", 0.0, 0.25)), (Eltwise("linear", 4.0, 1.0), Binary("mul")),
     (Binary("gt"), Eltwise("linear", 0.3, 7.0)), (Eltwise("abs"), Binary("add")),
-    (Eltwise("square"), Eltwise("relu")),
+    (Eltwise("square"), Eltwise("relu")), (Binary("add"), Binary("min")),
 ]  # fmt: skip
 TYPES = [
     ("float32", "float32"), ("bfloat16", "bfloat16"), ("float16", "float16"), ("float32", "uint8"),
     ("bfloat16", "int8"), ("float16", "float32"),
 ]  # fmt: skip
-#: The last one as where nothing fits the caches.
+#: The last one as where nothing fits the caches. One thread, so that tiles follow one another.
 WAYS = {name: {"isa": name} for name in ISAS} | {"past": {"isa": ISAS[-1], "last_level": 4096}}
 
 
 @pytest.fixture(params=WAYS.values(), ids=WAYS)
 def isa(request):
+    before = lib.aclpy_thread_count()
+    assert lib.aclpy_set_thread_count(1) == 0
     lib.aclpy_cache_set_last_level(request.param.get("last_level", 0))
     with settings.override(isa=request.param["isa"], fallback="error"):
         yield request.param["isa"]
     lib.aclpy_cache_set_last_level(0)
+    lib.aclpy_set_thread_count(before)
 
 
 def source(shape, dtype):
@@ -120,3 +123,25 @@ def test_operands_of_other_types_and_in_place(device, stream, isa):
             post_op_1_src1=behind)  # fmt: skip
     wanted = applied(plain, extras.post_ops, 1.0, [along.astype(F), behind.astype(F)])
     assert_same(both.numpy(), wanted, "in place")
+
+
+@pytest.mark.parametrize("axis", [1, 2])
+@pytest.mark.parametrize("least", [100.0, 0.0625, -0.0, np.nan, -np.inf])
+@pytest.mark.parametrize("before", [None, "add", "mul"])
+@pytest.mark.parametrize("target", ["float32", "uint8"])
+def test_a_minimum_with_one_value(device, stream, isa, axis, least, before, target):
+    """It is no clip: what meets it may be no number, or 0."""
+    shape = (2, 40, 64)
+    x = np.random.default_rng(5).normal(size=shape).astype(F)
+    x[0] = [[0.0], *[[-200.0]] * 39]  # exponentials of 0
+    plain = forward(device, stream, SAME, x, "float32", axis)["dst"]
+    full = np.resize(np.array([0.5, np.nan, -0.0, np.inf, -np.inf, 2.0, 0.0], F), shape)
+    operands = [full, np.full((1, 1, 1), least, F)][before is None :]
+    program = (*([] if before is None else [Binary(before)]), Binary("min"))
+    small = target == "uint8"
+    tensors = {f"post_op_{k}_src1": s for k, s in enumerate(operands)}
+    if small:
+        tensors["dst_scale"] = np.ones(1, F)
+    extras = Extras(dst_scale=small, post_ops=program)
+    got = forward(device, stream, extras, x, target, axis, **tensors)["dst"]
+    assert_same(got, rounded(applied(plain, program, 1.0, operands), target), program)

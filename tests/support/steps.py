@@ -51,6 +51,8 @@ def one(op, t, s, fuses=True):
     if isinstance(op, Binary):
         if op.alg == "max":
             return np.where(t > s, t, s)
+        if op.alg == "min":
+            return np.where(t < s, t, s)
         if op.alg == "gt":
             return (t > s).astype(F)
         by_name = {"add": np.add, "mul": np.multiply, "sub": np.subtract, "div": np.divide}
