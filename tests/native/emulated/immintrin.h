@@ -322,7 +322,7 @@ EMULATED __m512d emulated_quarters(__m512d a, __m512d b, int order) {
     return r.member;                                                                     \
   }
 #define EMULATED_STORE(name, vector, member, lane, count, item)                    \
-  EMULATED void name(void *at, uint32_t mask, vector value) {                      \
+  EMULATED void name(void *at, uint64_t mask, vector value) {                      \
     const emulated x = {.member = value};                                          \
     for (int k = 0; k < (count); ++k) {                                            \
       if (EMULATED_ON(mask, k)) memcpy((char *)at + k * (item), &x.lane[k], item); \
@@ -337,6 +337,7 @@ EMULATED_STORE(emulated_store_ps, __m512, floats, f32, 16, 4)
 EMULATED_STORE(emulated_store_pd, __m512d, doubles, f64, 8, 8)
 EMULATED_STORE(emulated_store_words, __m512i, whole, u16, 32, 2)
 EMULATED_STORE(emulated_store_half_words, __m256i, half_whole[0], u16, 16, 2)
+EMULATED_STORE(emulated_store_bytes, __m512i, whole, u8, 64, 1)
 /* Past the caches: a wrong alignment ends the program, as it would. */
 EMULATED void emulated_stream(void *at, const void *value) {
   if ((uintptr_t)at % 64 != 0) __builtin_trap();
@@ -353,6 +354,7 @@ EMULATED void emulated_stream_pd(void *at, __m512d value) { emulated_stream(at, 
 #undef _mm_maskz_loadu_epi16
 #undef _mm512_mask_storeu_ps
 #undef _mm512_mask_storeu_pd
+#undef _mm512_mask_storeu_epi8
 #undef _mm512_mask_storeu_epi16
 #undef _mm256_mask_storeu_epi16
 #undef _mm512_stream_si512
@@ -366,6 +368,7 @@ EMULATED void emulated_stream_pd(void *at, __m512d value) { emulated_stream(at, 
 #define _mm_maskz_loadu_epi16(mask, at) _mm256_castsi256_si128(_mm256_maskz_loadu_epi16(mask, at))
 #define _mm512_mask_storeu_ps(at, mask, value) emulated_store_ps(at, mask, value)
 #define _mm512_mask_storeu_pd(at, mask, value) emulated_store_pd(at, mask, value)
+#define _mm512_mask_storeu_epi8(at, mask, value) emulated_store_bytes(at, mask, value)
 #define _mm512_mask_storeu_epi16(at, mask, value) emulated_store_words(at, mask, value)
 #define _mm256_mask_storeu_epi16(at, mask, value) emulated_store_half_words(at, mask, value)
 #define _mm512_stream_si512(at, value) emulated_stream_whole(at, value)
