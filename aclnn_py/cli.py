@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -77,7 +78,12 @@ def _operator(_: click.Context, param: click.Parameter, value: str) -> object:
         except ValueError as error:
             raise click.BadParameter(str(error), param=param) from None
     known = {**operators, **dialect_operators}
-    names = {name.lower(): name for name in known}
+    alone = Counter(name.partition(".")[2] for name in dialect_operators)
+    names = {
+        short.lower(): name
+        for name in dialect_operators
+        if alone[short := name.partition(".")[2]] == 1
+    } | {name.lower(): name for name in known}
     wanted = value.lower().removeprefix("aclnn").removesuffix("getworkspacesize")
     found = names.get(wanted)
     if found is None and any(wanted == one.name.lower()[5:] for one in prototypes()):

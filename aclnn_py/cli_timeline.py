@@ -29,6 +29,7 @@ _COLOURS: Final = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#72b7
 _NO_TRACE: Final = (
     *(AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError),
 )
+_MADE: Final = "ACLNN_PY_TRACE=FILE, `aclnn-py run --trace FILE` or acl.trace(path) make one."
 _WAIT, _FAILED = "#d3d3d3", "#d62728"
 
 
@@ -50,6 +51,7 @@ def draw(events: list[dict[str, Any]], path: str | Path) -> None:
     ValueError
         Without a single task, and for a time that is no finite number.
     """
+    _check_parts(events)
     _check_times(events)
     tasks = [event for event in events if event.get("ph") == "X" and event.get("cat") != "order"]
     if not tasks:
@@ -77,6 +79,24 @@ def draw(events: list[dict[str, Any]], path: str | Path) -> None:
     for one in root.iter():
         one.text = one.text and _CONTROL.sub("\N{REPLACEMENT CHARACTER}", one.text)
     ET.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+
+
+#: What is read of an event, by its phase.
+_PARTS: Final = {
+    "X": ("name", "tid", "ts", "dur"),
+    "M": ("tid", "args"),
+    "s": ("id", "tid", "ts"),
+    "f": ("id", "tid", "ts"),
+}
+
+
+def _check_parts(events: list[dict[str, Any]]) -> None:
+    for number, event in enumerate(events):
+        if not isinstance(event, dict):
+            raise ValueError(f"event {number} is {type(event).__name__}, not an object")  # noqa: TRY004  # of the file
+        missing = [name for name in _PARTS.get(event.get("ph", ""), ()) if name not in event]
+        if missing:
+            raise ValueError(f"event {number} has no {' and no '.join(missing)}")
 
 
 def _check_times(events: list[dict[str, Any]]) -> None:
@@ -183,21 +203,25 @@ def timeline(trace: Path, output: Path) -> None:
         click.echo(f"{output} cannot be written: {error}", err=True)
         sys.exit(1)
     except _NO_TRACE as error:
-        click.echo(f"{trace} is no trace of aclnn_py: {error}", err=True)
+        click.echo(f"{trace} is no trace of aclnn_py: {error}\n{_MADE}", err=True)
         sys.exit(1)
     click.echo(str(output))
 
 
 def _events(text: str) -> list[dict[str, Any]]:
-    """Also of a program that ended before it could close the file."""
+    """Also of a program that ended before it could close the file; or events alone."""
     if not text.strip():
         raise ValueError("the file is empty")
     try:
         found = json.loads(text)
-    except json.JSONDecodeError:
-        whole = text[: text.rindex("\n")].rstrip().rstrip(",")
-        found = json.loads(whole + "]}")
-    events: list[dict[str, Any]] = found["traceEvents"]
+    except json.JSONDecodeError as error:
+        whole, end, _ = text.rpartition("\n")
+        if not end:
+            raise ValueError(f"it is no JSON: {error}") from None
+        found = json.loads(whole.rstrip().rstrip(",") + "]}")
+    events = found.get("traceEvents") if isinstance(found, dict) else found
+    if not isinstance(events, list):
+        raise ValueError("it holds no list of events, `traceEvents`")  # noqa: TRY004  # of the file
     return events
 
 

@@ -41,7 +41,8 @@ def _made(into: Path | None = None) -> Path:
         return make_toolkit(into)
     except OSError as error:
         variable = "--into" if into is not None else "XDG_CACHE_HOME"
-        _stop(f"the toolkit cannot be made: {error}\nLet {variable} name a folder to write to.")
+        kind = "an empty or a new folder" if isinstance(error, FileExistsError) else "a folder"
+        _stop(f"the toolkit cannot be made: {error}\nLet {variable} name {kind} to write to.")
 
 
 def _check_schedule(text: str) -> None:
@@ -59,13 +60,15 @@ def _check_schedule(text: str) -> None:
 @click.option("--cflags", is_flag=True, help="Compiler flags.")
 @click.option("--libs", is_flag=True, help="Linker flags.")
 @click.option("--cmake", is_flag=True, help="Folder of the CMake package.")
-@click.option("--into", type=click.Path(path_type=Path), help="Make the tree in this folder.")
-def toolkit(cflags: bool, libs: bool, cmake: bool, into: Path | None) -> None:  # click's
+@click.option("--into", help="Make the tree in this folder, which is new or empty.")
+def toolkit(cflags: bool, libs: bool, cmake: bool, into: str | None) -> None:  # click's
     """Make headers and libraries for C and C++ programs; print where.
 
     The printed folder is what ASCEND_HOME_PATH means to a host program's own build files.
     """
-    root = _made(None if into is None else into.absolute())
+    if into is not None and not into.strip():
+        raise click.BadParameter("is no folder's name", param_hint="--into")
+    root = _made(None if into is None else Path(into).absolute())
     if cmake and (cflags or libs):
         raise click.UsageError("--cmake is a folder: it goes without --cflags and --libs")
     flags = [*(_include_flags(root) if cflags else ()), *(_library_flags(root) if libs else ())]

@@ -94,11 +94,18 @@ def make_toolkit(folder: Path | None = None) -> Path:
     -------
     Path
         Its root, to be used as ``ASCEND_HOME_PATH``.
+
+    Raises
+    ------
+    FileExistsError
+        Where the given folder holds something else, which would be mixed with the tree.
     """
     library = library_path()
     root = folder or _cache() / f"toolkit-{version('aclnn-py')}-{_identity(library)}"
     if (root / "set_env.sh").is_file() and (root / "lib64" / f"libopapi{library.suffix}").exists():
         return root
+    if folder is not None and folder.is_dir() and any(folder.iterdir()):
+        raise FileExistsError(f"{folder} holds something else")
     root.parent.mkdir(parents=True, exist_ok=True)
     # Built aside and moved into place, so that nobody ever sees half a tree.
     with tempfile.TemporaryDirectory(dir=root.parent) as aside:

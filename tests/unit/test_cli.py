@@ -354,6 +354,26 @@ def test_flags_of_the_toolkit_come_together(tmp_path):
     assert call("toolkit", "--into", str(tmp_path / "kit"), "--cmake", "--libs").exit_code == 2
 
 
+def test_the_toolkit_is_not_mixed_with_other_files(tmp_path):
+    kit = tmp_path / "kit"
+    for _ in range(2):  # a tree of before is found
+        assert call("toolkit", "--into", str(kit)).exit_code == 0
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "set_env.sh").write_text("mine")
+    done = call("toolkit", "--into", str(mine))
+    assert (done.exit_code, "an empty or a new folder" in done.output) == (1, True), done.output
+    assert (mine / "set_env.sh").read_text() == "mine"
+    assert len(list(mine.iterdir())) == 1
+    assert call("toolkit", "--into", "").exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["SoftmaxGrad_13", "softmaxgrad", "LogSoftmaxGrad"])
+def test_explain_takes_names_that_one_dialect_has_without_it(name):
+    done = call("explain", name, "--shape", "2,3")
+    assert (done.exit_code, name.lower() in done.output.lower()) == (0, True), done.output
+
+
 @pytest.mark.parametrize("name", ["Abs", "aclnnAbs", "aclnnAbsGetWorkspaceSize"])
 def test_explain_tells_declared_operators_from_unknown_ones(name):
     done = call("explain", name, "--shape", "2")

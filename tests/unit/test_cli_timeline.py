@@ -55,10 +55,15 @@ def test_a_trace_is_drawn(tmp_path, whole):
     [
         ("", "the file is empty"),
         ("\n", "the file is empty"),
-        ("no trace", ""),
-        ("[]", ""),
-        ("{}", ""),
+        ("no trace", "it is no JSON"),
+        ("[]", "no task"),
+        ("{}", "no list of events"),
+        ("5", "no list of events"),
+        ('{"traceEvents":5}', "no list of events"),
         ('{"traceEvents":[]}', "no task"),
+        ('{"traceEvents":[1]}', "event 0 is int, not an object"),
+        ('{"traceEvents":[{"ph":"X","name":"a","tid":1}]}', "event 0 has no ts and no dur"),
+        ('[{"ph":"s","tid":1,"ts":0}]', "event 0 has no id"),
     ],
 )
 def test_what_is_no_trace_is_refused(tmp_path, text, reason):
@@ -66,6 +71,7 @@ def test_what_is_no_trace_is_refused(tmp_path, text, reason):
     assert result.exit_code == 1
     assert "is no trace" in result.output
     assert reason in result.output
+    assert "ACLNN_PY_TRACE" in result.output
     assert not picture.exists()
 
 
@@ -78,6 +84,11 @@ def test_what_is_no_time_is_refused(tmp_path, event, name, wrong):
     result, picture = drawn(tmp_path, text)
     assert (result.exit_code, "is no trace" in result.output) == (1, True), result.output
     assert not picture.exists()
+
+
+def test_events_alone_are_a_trace(tmp_path):
+    result, picture = drawn(tmp_path, json.dumps(EVENTS))
+    assert (result.exit_code, picture.is_file()) == (0, True), result.output
 
 
 def test_labels_may_have_characters_that_xml_does_not(tmp_path):
