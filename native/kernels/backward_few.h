@@ -148,8 +148,8 @@ ACLPY_INLINE void FN(rows_few_as)(const aclpy_geometry *geometry, const FN(opera
     FN(rows_few_of)(geometry, p, begin, end, n, logarithm, 0);
   }
 }
-static __attribute__((noinline)) void FN(rows_few)(const aclpy_geometry *geometry, const FN(operands) * p,
-                                                   int64_t begin, int64_t end, int logarithm, int past) {
+ACLPY_APART void FN(rows_few)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
+                              int logarithm, int past) {
   if (logarithm) FN(rows_few_as)(geometry, p, begin, end, 1, past);
   if (!logarithm) FN(rows_few_as)(geometry, p, begin, end, 0, past);
 }
@@ -183,8 +183,7 @@ ACLPY_INLINE void FN(eight_sums)(const STORED *g, const STORED *y, const int64_t
     low[r] = sum.low;
   }
 }
-static __attribute__((noinline)) void FN(rows_eight)(const aclpy_geometry *geometry, const FN(operands) * p,
-                                                     int64_t begin, int64_t end) {
+ACLPY_APART void FN(rows_eight)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end) {
   const int64_t n = geometry->n, *pitch = geometry->pitch;
   _Alignas(32) REAL high[LANES], low[LANES];
   for (int64_t row = begin; row < end; row += LANES) {

@@ -82,8 +82,8 @@ ACLPY_INLINE void FN(many_sum)(FN(sums) * s, const STORED *g, const STORED *y, i
 #endif
 }
 /* Rows of which a sum has left the binade have that of row_sum. */
-static __attribute__((noinline)) void FN(many_large)(const STORED *g, const STORED *y, const int64_t *pitch, int64_t n,
-                                                     int64_t count, REAL *high, REAL *low) {
+ACLPY_APART void FN(many_large)(const STORED *g, const STORED *y, const int64_t *pitch, int64_t n, int64_t count,
+                                REAL *high, REAL *low) {
   for (int64_t r = 0; r < count; ++r) {
     const STORED *h = g + r * pitch[0], *z = y + r * pitch[1];
     FN(sums) s;
@@ -115,8 +115,8 @@ ACLPY_INLINE void FN(many_dots)(const STORED *g, const STORED *y, const int64_t 
   if (!ACLPY_LIKELY(!V(bits_sized)(seen))) FN(many_large)(g, y, pitch, n, count, high, low);
 }
 /* For rows that are written elsewhere: a function of its own, so that their loops stay as they are. */
-static __attribute__((noinline)) void FN(many_dots_only)(const STORED *g, const STORED *y, const int64_t *pitch,
-                                                         int64_t n, int64_t count, REAL *high, REAL *low) {
+ACLPY_APART void FN(many_dots_only)(const STORED *g, const STORED *y, const int64_t *pitch, int64_t n, int64_t count,
+                                    REAL *high, REAL *low) {
   FN(many_dots)(g, y, pitch, n, count, high, low, NULL);
 }
 /* The same of log-softmax, which has the bits of row_sum. */
@@ -218,8 +218,8 @@ ACLPY_INLINE void FN(rows_many_of)(const aclpy_geometry *geometry, const FN(oper
     }
   }
 }
-static __attribute__((noinline)) void FN(rows_many)(const aclpy_geometry *geometry, const FN(operands) * p,
-                                                    int64_t begin, int64_t end, int logarithm) {
+ACLPY_APART void FN(rows_many)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
+                               int logarithm) {
   if (logarithm) {
     FN(rows_many_of)(geometry, p, begin, end, geometry->n, 1);
   } else if (ENDS_PAIRED && geometry->n == 2 * LANES) {

@@ -99,8 +99,7 @@ ACLPY_INLINE void FN(out_some)(const STORED *g, const STORED *y, STORED *out, in
   for (int k = 0; k < last; ++k) ST(out + k * LANES, v[k]);
   STN(out + at, v[last], m);
 }
-static __attribute__((noinline, unused)) void FN(out_rest)(const STORED *g, const STORED *y, STORED *out, int64_t n,
-                                                           VEC high, VEC low) {
+ACLPY_APART void FN(out_rest)(const STORED *g, const STORED *y, STORED *out, int64_t n, VEC high, VEC low) {
   if (n > 3 * LANES) {
     FN(out_some)(g, y, out, n, 4, high, low);
   } else if (n > 2 * LANES) {

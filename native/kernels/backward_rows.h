@@ -11,7 +11,7 @@
 #include "backward_results.h"
 
 /* The sum of g * y over a block, whatever the products' size. */
-static __attribute__((noinline, unused)) double FN(block_dot)(const STORED *g, const STORED *y, int64_t n) {
+ACLPY_APART double FN(block_dot)(const STORED *g, const STORED *y, int64_t n) {
   V(dot) s[4] = {V(dot_zero)(), V(dot_zero)(), V(dot_zero)(), V(dot_zero)()};
   int64_t i = 0;
   for (; i + 4 * LANES <= n; i += 4 * LANES) {
@@ -328,8 +328,8 @@ ACLPY_INLINE void FN(rows_run_apart_as)(const aclpy_geometry *geometry, const FN
 }
 
 /* Functions of their own, so that registers are shared out for each of these loops alone. */
-static __attribute__((noinline)) void FN(rows_run_apart)(const aclpy_geometry *geometry, const FN(operands) * p,
-                                                         int64_t begin, int64_t end, int logarithm, int streaming) {
+ACLPY_APART void FN(rows_run_apart)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
+                                    int logarithm, int streaming) {
   if (logarithm && streaming) FN(rows_run_apart_as)(geometry, p, begin, end, 1, 1);
   if (logarithm && !streaming) FN(rows_run_apart_as)(geometry, p, begin, end, 1, 0);
   if (!logarithm && streaming) FN(rows_run_apart_as)(geometry, p, begin, end, 0, 1);
@@ -343,8 +343,7 @@ ACLPY_INLINE int FN(rows_led)(const aclpy_geometry *geometry, int64_t rows) {
   const int64_t bytes = geometry->n * (int64_t)sizeof(STORED);
   return PLAIN && bytes <= ACLPY_ROW_LED_BYTES && 3 * bytes * rows <= aclpy_cache_bytes_l2();
 }
-static __attribute__((noinline)) void FN(rows_run_led)(const aclpy_geometry *geometry, const FN(operands) * p,
-                                                       int64_t begin, int64_t end) {
+ACLPY_APART void FN(rows_run_led)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end) {
   const int64_t n = geometry->n, *pitch = geometry->pitch, whole = n / (4 * LANES) * (4 * LANES);
   const int64_t led = aclpy_min_i64(whole, FN(led));
   FN(sums) s;

@@ -94,8 +94,8 @@ ACLPY_INLINE void FN(packed_batch)(const aclpy_lanes *rows, const STORED *g, con
   }
 }
 /* Past the caches go whole lines only: the rows before the first that begins with one are a batch of their own. */
-static __attribute__((noinline)) void FN(rows_packed)(const aclpy_geometry *geometry, const FN(operands) * p,
-                                                      int64_t begin, int64_t end, int logarithm, int streaming) {
+ACLPY_APART void FN(rows_packed)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
+                                 int logarithm, int streaming) {
   const int64_t n = geometry->n, bytes = LANES * n * (int64_t)sizeof(STORED), near = aclpy_near_bytes(geometry->core);
   const int64_t first = streaming ? aclpy_rows_to_line(p->out + begin * n, n * (int64_t)sizeof(STORED), LANES) : LANES;
   const int streams = streaming && first < LANES;
@@ -120,8 +120,8 @@ static __attribute__((noinline)) void FN(rows_packed)(const aclpy_geometry *geom
 }
 
 /* Rows that wait for each other (aclpy_rows_gather). */
-static __attribute__((noinline)) void FN(rows_gathered)(const aclpy_geometry *geometry, const FN(operands) * p,
-                                                        int64_t begin, int64_t end, int logarithm) {
+ACLPY_APART void FN(rows_gathered)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
+                                   int logarithm) {
   _Alignas(64) STORED held[4 * LANES * FN(batch)];
   const int64_t n = geometry->n, bytes = n * (int64_t)sizeof(STORED), near = aclpy_near_bytes(geometry->core);
   int64_t count = aclpy_rows_to_line(p->out + begin * n, bytes, FN(batch));
@@ -139,8 +139,8 @@ static __attribute__((noinline)) void FN(rows_gathered)(const aclpy_geometry *ge
 }
 
 /* Rows whose length no loop knows. */
-static __attribute__((noinline)) void FN(rows_brief_any)(const aclpy_geometry *geometry, const FN(operands) * p,
-                                                         int64_t begin, int64_t end, int logarithm, int streaming) {
+ACLPY_APART void FN(rows_brief_any)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
+                                    int logarithm, int streaming) {
   FN(rows_brief)(geometry, p, begin, end, geometry->n, logarithm, streaming);
 }
 /* Rows that are grouped (backward_many.h). `past`: they may go past the caches, by whole lines even where p->streaming

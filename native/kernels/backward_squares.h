@@ -67,8 +67,8 @@ ACLPY_INLINE void FN(squares_sum)(const aclpy_geometry *g, FN(squares) * p, int 
 }
 
 /* Results of one square, into `to`, whose rows are a strip's width apart. Not inline: it fills the registers. */
-static __attribute__((noinline)) void FN(squares_one)(const aclpy_geometry *g, const FN(squares) * p, int64_t c,
-                                                      int64_t r, int64_t rows, REAL *to, int logarithm) {
+ACLPY_APART void FN(squares_one)(const aclpy_geometry *g, const FN(squares) * p, int64_t c, int64_t r, int64_t rows,
+                                 REAL *to, int logarithm) {
   VEC v[FN(side)];
   const STORED *a = p->g + c * g->n + r, *b = p->y + c * g->n + r;
   const int64_t columns = p->t.width - c;

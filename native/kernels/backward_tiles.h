@@ -393,9 +393,8 @@ static ACLPY_ORDERED_LATE __attribute__((noinline, unused)) void FN(tiles_run_pi
   if (logarithm) FN(tiles_run_as)(geometry, p, begin, end, scratch, 1, 0, ACLPY_TILE_PIECES);
   if (!logarithm) FN(tiles_run_as)(geometry, p, begin, end, scratch, 0, 0, ACLPY_TILE_PIECES);
 }
-static __attribute__((noinline, unused)) void FN(tiles_run_after)(const aclpy_geometry *geometry,
-                                                                  const FN(operands) * p, int64_t begin, int64_t end,
-                                                                  int logarithm) {
+ACLPY_APART void FN(tiles_run_after)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
+                                     int logarithm) {
   const FN(tile_rest) none = {.live = 0};
   const int by_strips = geometry->tiles == 1 && !FN(tile_by_rows)(geometry, p);
   FN(column_sums) sums;

@@ -28,8 +28,8 @@ ACLPY_INLINE void FN(turned_work)(VEC *g, const VEC *y, int64_t n, int logarithm
 }
 
 /* Rows [begin, end). */
-static __attribute__((noinline)) void FN(rows_turned)(const aclpy_geometry *geometry, const FN(operands) * p,
-                                                      int64_t begin, int64_t end, int logarithm, int past) {
+ACLPY_APART void FN(rows_turned)(const aclpy_geometry *geometry, const FN(operands) * p, int64_t begin, int64_t end,
+                                 int logarithm, int past) {
   const int64_t *pitch = geometry->pitch, bytes = LANES * geometry->n * (int64_t)sizeof(STORED);
   const int64_t near = aclpy_near_bytes(geometry->core);
   FN(turned) t = FN(turned_of)(geometry->n, p->out, pitch[2], begin, end, past);

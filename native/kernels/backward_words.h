@@ -167,14 +167,12 @@ ACLPY_INLINE void FN(strip_sum_beside)(const STORED *g, const STORED *y, FN(colu
   for (int k = 0; k < FN(beside_vectors); ++k) FN(sums_add)(sums, k * LANES, term[k], product[k], logarithm);
 }
 /* Functions of their own, so that registers are shared out for each of these loops alone. */
-static __attribute__((noinline)) void FN(strip_sum_out)(const STORED *g, const STORED *y, FN(column_sums) * sums,
-                                                        int64_t rows, const FN(strip_rows) * to,
-                                                        FN(strip_beside) * beside) {
+ACLPY_APART void FN(strip_sum_out)(const STORED *g, const STORED *y, FN(column_sums) * sums, int64_t rows,
+                                   const FN(strip_rows) * to, FN(strip_beside) * beside) {
   FN(strip_sum_beside)(g, y, sums, rows, *to, beside, 0);
 }
-static __attribute__((noinline)) void FN(strip_sum_log)(const STORED *g, const STORED *y, FN(column_sums) * sums,
-                                                        int64_t rows, const FN(strip_rows) * to,
-                                                        FN(strip_beside) * beside) {
+ACLPY_APART void FN(strip_sum_log)(const STORED *g, const STORED *y, FN(column_sums) * sums, int64_t rows,
+                                   const FN(strip_rows) * to, FN(strip_beside) * beside) {
   FN(strip_sum_beside)(g, y, sums, rows, *to, beside, 1);
 }
 

@@ -53,8 +53,7 @@ ACLPY_INLINE void aclpy_load_f8e4m3_(const uint8_t *restrict x, float *restrict 
   for (int64_t i = 0; i < n; ++i) y[i] = (float)((const type *)x)[i]
 
 /* y[0..n) = x[0..n) as floats. */
-static __attribute__((noinline, unused)) void aclpy_load_run(int64_t type, const void *restrict x, float *restrict y,
-                                                             int64_t n) {
+ACLPY_APART void aclpy_load_run(int64_t type, const void *restrict x, float *restrict y, int64_t n) {
   switch (type) {
     case ACLPY_TYPE_FLOAT:
       memcpy(y, x, (size_t)n * sizeof(float));
@@ -106,8 +105,7 @@ ACLPY_STREAM_(bf16, uint16_t)
 #undef ACLPY_STREAM_
 
 /* y[0..n) = x[0..n) in the type; `streaming`: past the caches where the type allows. */
-static __attribute__((noinline, unused)) void aclpy_store_run(int64_t type, const float *restrict x, void *restrict y,
-                                                              int64_t n, int streaming) {
+ACLPY_APART void aclpy_store_run(int64_t type, const float *restrict x, void *restrict y, int64_t n, int streaming) {
   switch (type) {
     case ACLPY_TYPE_FLOAT:
       if (streaming) {

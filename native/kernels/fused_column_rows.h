@@ -176,7 +176,7 @@ ACLPY_INLINE void column_strip_out_(const column_out *o, int64_t r, int64_t c) {
 }
 
 /* Columns [i, end) of row r, fewer than a strip. */
-static __attribute__((unused, noinline)) void column_some_out_(const column_out *o, int64_t r, int64_t i, int64_t end) {
+ACLPY_APART void column_some_out_(const column_out *o, int64_t r, int64_t i, int64_t end) {
   _Alignas(64) float t[4 * v32_LANES];
   const column_form *f = &o->form;
   const int64_t row = o->row + r, n = end - i;
@@ -197,7 +197,7 @@ static __attribute__((unused, noinline)) void column_some_out_(const column_out 
 }
 
 /* All but what column_strip_out_ stores of strips before column `end`. */
-static __attribute__((unused, noinline)) void column_edges_out_(const column_out *o, int64_t end) {
+ACLPY_APART void column_edges_out_(const column_out *o, int64_t end) {
   const int64_t width = 4 * v32_LANES;
   if (!o->heads && o->n == end) return;
   for (int64_t r = 0; r < o->count; ++r) {
@@ -211,7 +211,7 @@ static __attribute__((unused, noinline)) void column_edges_out_(const column_out
 }
 
 /* Columns of rows from `from` on, by themselves. */
-static __attribute__((unused, noinline)) void column_rows_out_(const column_out *o, int64_t from) {
+ACLPY_APART void column_rows_out_(const column_out *o, int64_t from) {
   const int64_t width = 4 * v32_LANES;
   for (int64_t r = 0; r < o->count; ++r) {
     int64_t i = from;

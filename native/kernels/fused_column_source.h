@@ -10,8 +10,7 @@ ACLPY_INLINE void FN(column_seen)(const TOPS *tops, float *max) {
   for (int k = 0; k < 4; ++k) v32_store(max + k * LANES, v32_max(v32_load(max + k * LANES), most[k]));
 }
 /* Maxima of `count` rows of `have` elements are added to max. */
-static __attribute__((unused, noinline)) void FN(column_max)(const STORED *x, int64_t pitch, int64_t count,
-                                                             int64_t have, float *max) {
+ACLPY_APART void FN(column_max)(const STORED *x, int64_t pitch, int64_t count, int64_t have, float *max) {
   int64_t c = 0;
   for (; c + 4 * LANES <= have; c += 4 * LANES) {
     TOPS tops = TOPS_FIRST();
@@ -114,7 +113,7 @@ ACLPY_INLINE void FN(column_exp_as)(column_lines l, int keeps) {
   }
 }
 #define ACLPY_COLUMN_LOOP_(name, keeps) \
-  static __attribute__((unused, noinline)) void FN(name)(const column_lines *l) { FN(column_exp_as)(*l, keeps); }
+  ACLPY_APART void FN(name)(const column_lines *l) { FN(column_exp_as)(*l, keeps); }
 ACLPY_COLUMN_LOOP_(column_exp, ACLPY_COLUMN_KEEP_E)
 ACLPY_COLUMN_LOOP_(column_log, ACLPY_COLUMN_KEEP_X)
 ACLPY_COLUMN_LOOP_(column_sum, ACLPY_COLUMN_KEEP_NONE)

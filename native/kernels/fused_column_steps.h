@@ -139,7 +139,7 @@ ACLPY_INLINE void columns_fold_(const aclpy_fused *f, column_steps *c, float *ow
 }
 
 /* `room` has columns_list_floats_. */
-static __attribute__((unused, noinline)) void columns_steps_make_(const aclpy_fused *f, column_steps *c, float *room) {
+ACLPY_APART void columns_steps_make_(const aclpy_fused *f, column_steps *c, float *room) {
   int lists = !columns_listed_(&f->g) ? 0 : f->g.group > 1 ? 1 : ACLPY_COLUMN_LISTS - 1;
   int known = f->post.n_ops <= ACLPY_EASY_STEPS, easy = 1;
   c->alone = 1;

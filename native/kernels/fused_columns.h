@@ -43,7 +43,7 @@ ACLPY_INLINE void columns_shift_(const aclpy_fused *f, fused_columns *s, int64_t
   for (int64_t c = 0; c < stride; ++c) s->max[c] = fused_shift_(f->flags, s->max[c]);
 }
 /* Sums are known. */
-static __attribute__((unused, noinline)) void columns_factors_(const aclpy_fused *f, fused_columns *s, int64_t stride) {
+ACLPY_APART void columns_factors_(const aclpy_fused *f, fused_columns *s, int64_t stride) {
   const int logarithm = (f->flags & ACLPY_FUSED_LOG) != 0, zeros = (f->flags & ACLPY_FUSED_ZERO_ROWS) != 0;
   columns_merge_sums_(&f->g, s->sum);
   for (int64_t c = 0; c < stride; c += v64_LANES) {

@@ -149,7 +149,7 @@ ACLPY_INLINE int direct_whole_(const aclpy_fused *f) {
 
 enum { ACLPY_TURN_LEAST = 512 /* shorter rows, with all their operands, fit whatever a turn has room for */ };
 /* What a turn touches: two rows of x, and of floats those of exponentials and operands. */
-static __attribute__((unused, noinline)) int64_t direct_touched_(const aclpy_fused *f, const fused_direct *d) {
+ACLPY_APART int64_t direct_touched_(const aclpy_fused *f, const fused_direct *d) {
   int64_t floats = direct_whole_(f) ? 1 : 2;
   for (int64_t k = 0; d->y != NULL && k < d->steps_now; ++k) floats += d->now[k].operand.each != NULL;
   return f->g.n * (2 * f->from + floats * (int64_t)sizeof(float));
@@ -227,7 +227,7 @@ ACLPY_INLINE void direct_fill_(const aclpy_fused *f, const fused_direct *d, floa
 }
 
 /* As many quads as fit, finished. */
-static __attribute__((unused, noinline)) void direct_stage_(const aclpy_fused *f, fused_direct *d) {
+ACLPY_APART void direct_stage_(const aclpy_fused *f, fused_direct *d) {
   const int64_t n = aclpy_min_i64(ACLPY_PART, f->g.n - d->at) / ACLPY_DIRECT_QUAD * ACLPY_DIRECT_QUAD;
   if (f->streaming) fused_fetch_operands_(f, d->index + d->at, n);
   direct_fill_(f, d, d->t, n);
@@ -302,7 +302,7 @@ ACLPY_INLINE void direct_edge_(const aclpy_fused *f, fused_direct *d, int64_t n)
 }
 
 /* Elements [at, at + n), n at most ACLPY_DIRECT_PART: what does not fill a quad, or a line. */
-static __attribute__((unused, noinline)) void direct_part_(const aclpy_fused *f, fused_direct *d, int64_t n) {
+ACLPY_APART void direct_part_(const aclpy_fused *f, fused_direct *d, int64_t n) {
   _Alignas(64) float t[ACLPY_DIRECT_PART];
   if (!d->functions && !d->whole && (f->flags & ACLPY_FUSED_LOG) == 0) {
     direct_edge_(f, d, n);
@@ -315,9 +315,8 @@ static __attribute__((unused, noinline)) void direct_part_(const aclpy_fused *f,
 }
 
 /* The row after: its operands, and what lies before its first whole line. */
-static __attribute__((unused, noinline)) void direct_next_(const aclpy_fused *f, fused_direct *d, int64_t row, float *e,
-                                                           const unsigned char *x, float shift, float factor,
-                                                           int calm) {
+ACLPY_APART void direct_next_(const aclpy_fused *f, fused_direct *d, int64_t row, float *e, const unsigned char *x,
+                              float shift, float factor, int calm) {
   d->calm = calm;
   d->finished = 0;
   d->e = e;
@@ -387,7 +386,7 @@ ACLPY_INLINE void direct_steps_any_(const aclpy_post_step *steps, int64_t n_step
 /* Results of the row's whole quads, in place of its exponentials: most operations are too long for the loops over three
  * rows, and most programs have more than one. A part at a time, which the first-level cache holds. `left`: so many
  * steps at the end are not done. */
-static __attribute__((unused, noinline)) void direct_finish_(const aclpy_fused *f, fused_direct *d, int left) {
+ACLPY_APART void direct_finish_(const aclpy_fused *f, fused_direct *d, int left) {
   const int64_t begin = d->at, end = begin + (f->g.n - begin) / ACLPY_DIRECT_QUAD * ACLPY_DIRECT_QUAD;
   const float factor = d->folded ? d->factor * d->fold.gain : d->factor;
   const int64_t most = d->steps_now - left;

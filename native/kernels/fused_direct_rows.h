@@ -34,8 +34,7 @@ ACLPY_INLINE int64_t FN(direct_near_bytes)(const fused_direct *d, int64_t bytes)
 #include "fused_single_rows.h"
 
 /* A row whose exponentials are powers, but none follows at once. */
-static __attribute__((unused, noinline)) void FN(powers_rest)(const aclpy_fused *f, fused_direct *d, int64_t target,
-                                                              int way) {
+ACLPY_APART void FN(powers_rest)(const aclpy_fused *f, fused_direct *d, int64_t target, int way) {
   fused_single s;
   const int logarithm = d->powers.logarithm;
   fused_powered_(f, d, &s);
@@ -47,7 +46,7 @@ static __attribute__((unused, noinline)) void FN(powers_rest)(const aclpy_fused 
   }
 }
 /* Whether a row of whole quads is calm, but for NaNs. */
-static __attribute__((unused, noinline)) int FN(direct_near)(const STORED *x, int64_t n, float shift) {
+ACLPY_APART int FN(direct_near)(const STORED *x, int64_t n, float shift) {
   v32 least[4];
   for (int k = 0; k < 4; ++k) least[k] = v32_set1(INFINITY);
   for (int64_t i = 0; i < n; i += ACLPY_DIRECT_QUAD) {
@@ -57,8 +56,7 @@ static __attribute__((unused, noinline)) int FN(direct_near)(const STORED *x, in
   return -v32_hmax(v32_sub(v32_set1(0.0f), all)) - shift >= -(float)ACLPY_CALM;
 }
 /* The exponentials of whole quads, where their powers cannot stand. */
-static __attribute__((unused, noinline)) void FN(direct_again)(const STORED *x, float *e, int64_t n, float shift,
-                                                               int way) {
+ACLPY_APART void FN(direct_again)(const STORED *x, float *e, int64_t n, float shift, int way) {
   v32_acc unused = v32_acc_zero();
   for (int64_t i = 0; i < n; i += ACLPY_DIRECT_QUAD) {
     v32 v[4];
@@ -113,8 +111,8 @@ ACLPY_INLINE void FN(direct_quad)(const aclpy_fused *f, fused_direct *d, int log
 }
 
 /* What is left of the row, if anything: of most rows nothing, so it stands once, for any of them. */
-static __attribute__((noinline)) void FN(direct_rest_any)(const aclpy_fused *f, fused_direct *d, int logarithm,
-                                                          int64_t target, int functions, int way) {
+ACLPY_APART void FN(direct_rest_any)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target,
+                                     int functions, int way) {
   if (functions && d->powered) FN(powers_rest)(f, d, target, way);
   if (functions && d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_finish)(f, d, 0, way);
   while (d->at + ACLPY_DIRECT_QUAD <= f->g.n) FN(direct_quad)(f, d, logarithm, target, functions, way);
@@ -188,9 +186,8 @@ ACLPY_INLINE int64_t FN(direct_last)(const aclpy_fused *f, FN(direct_three) * t,
 
 /* Bytes by sums (fused_fixed.h), but for quads that are to be done in turn; where these are many, the rest of the row
  * and some rows after it, too. */
-static __attribute__((unused, noinline)) int64_t FN(direct_bytes)(const aclpy_fused *f, fused_direct *d,
-                                                                  FN(direct_three) * t, fused_single *s, int kind,
-                                                                  int way) {
+ACLPY_APART int64_t FN(direct_bytes)(const aclpy_fused *f, fused_direct *d, FN(direct_three) * t, fused_single *s,
+                                     int kind, int way) {
   const int done = kind == ACLPY_SINGLE_FIXED_DONE;
   for (int64_t again = 0;; ++again) {
     const int64_t i = FN(single_fixed_run)(f, t, s, kind);

@@ -61,7 +61,7 @@ ACLPY_INLINE int fixed_moderate_(double x) { return fixed_size_(x) >= 0x1p-60 &&
 
 /* The least and largest of a row of numbers, which is no shorter than a quad. Every thread does this for every chunk of
  * rows, and compilers leave it scalar, for the sake of NaN. */
-static __attribute__((unused, noinline)) void fixed_range_(const float *row, int64_t n, double *low, double *high) {
+ACLPY_APART void fixed_range_(const float *row, int64_t n, double *low, double *high) {
   v32 least[4], most[4];
   for (int k = 0; k < 4; ++k) least[k] = most[k] = v32_load(row + k * v32_LANES);
   for (int64_t at = 0; at < n; at += ACLPY_DIRECT_QUAD) {
@@ -142,7 +142,7 @@ ACLPY_INLINE void fixed_terms_make_(const aclpy_fused *f, fixed_form *x, const f
 }
 
 /* What the launch's operations, those of ordinary rows, come to. `terms` has room for a row. */
-static __attribute__((unused, noinline)) void fused_fixed_make_(const aclpy_fused *f, fused_direct *d, float *terms) {
+ACLPY_APART void fused_fixed_make_(const aclpy_fused *f, fused_direct *d, float *terms) {
   fixed_form *x = &d->fixed;
   const int64_t steps = d->fold.steps, target = f->post.target;
   int64_t row = -1;

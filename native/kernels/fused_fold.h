@@ -64,7 +64,7 @@ ACLPY_INLINE aclpy_post_step *fold_emit_(fold_walk *w, int64_t code, float alpha
 
 /* Not inlined: every thread does this for every chunk of rows, and compilers make vectors of it only where nothing else
  * is around it. */
-static __attribute__((unused, noinline)) void fold_times_(float *row, int64_t n, float gain) {
+ACLPY_APART void fold_times_(float *row, int64_t n, float gain) {
   for (int64_t i = 0; i < n; ++i) row[i] *= gain;
 }
 
@@ -111,7 +111,7 @@ typedef struct fold_operand {
   int zeros;
 } fold_operand;
 /* Not inlined: see fold_times_. */
-static __attribute__((unused, noinline)) fold_operand fold_look_(const float *row, int64_t n) {
+ACLPY_APART fold_operand fold_look_(const float *row, int64_t n) {
   uint32_t size = 0, least = UINT32_MAX, most = 0, signs = 0;
   for (int64_t i = 0; i < n; ++i) {
     const uint32_t bits = aclpy_f32_bits(row[i]), here = bits & 0x7fffffffu, before = here - 1;

@@ -124,8 +124,7 @@ ACLPY_INLINE float fused_first_max_(const aclpy_fused *f, fused_ring *ring, int6
 }
 
 /* Exponentials (for the logarithm: differences from the maximum) rounded to a narrower type before they go on. */
-static __attribute__((unused, noinline)) void fused_line_round_(const aclpy_fused *f, fused_line *line, float *own,
-                                                                int logarithm) {
+ACLPY_APART void fused_line_round_(const aclpy_fused *f, fused_line *line, float *own, int logarithm) {
   for (int64_t i = 0; logarithm && i < f->g.n; ++i) own[i] = line->held[i] - line->shift;
   for (int64_t i = 0; i < f->g.n; i += ACLPY_RUN) {
     aclpy_round_run(f->rounded, own + i, aclpy_min_i64(ACLPY_RUN, f->g.n - i));

@@ -227,8 +227,7 @@ ACLPY_INLINE int single_may_row_(int kind) {
 }
 
 /* Which kind the row of d is, and what its quads need. Not inlined: once a row. */
-static __attribute__((unused, noinline)) int fused_single_make_(const aclpy_fused *f, const fused_direct *d,
-                                                                fused_single *s) {
+ACLPY_APART int fused_single_make_(const aclpy_fused *f, const fused_direct *d, fused_single *s) {
   int kind = single_kind_(f, d, s);
   const int rows = single_has_row_(kind) || single_may_row_(kind);
   if (rows && s->step.operand.each != NULL) s->step.operand.each += d->at;
@@ -334,8 +333,7 @@ ACLPY_INLINE int single_bytes_(const fused_single *s, const fixed_row *row, cons
 }
 
 /* The quad of bytes from element i on, made as the operations in turn make it. */
-static __attribute__((unused, noinline)) void single_again_(const aclpy_fused *f, const fused_single *s, int64_t i,
-                                                            int kind) {
+ACLPY_APART void single_again_(const aclpy_fused *f, const fused_single *s, int64_t i, int kind) {
   const fused_direct *d = s->d;
   v32 v[4];
   for (int k = 0; k < 4; ++k) v[k] = v32_load(d->e + i + k * v32_LANES);

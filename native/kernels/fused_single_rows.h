@@ -117,54 +117,52 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
 }
 
 /* Functions of their own, so that registers are shared out for each of these loops alone. */
-#define ACLPY_SINGLE_(name, kind, target, way)                                                              \
-  static __attribute__((noinline, unused)) int64_t FN(name)(const aclpy_fused *f, FN(direct_three) * given, \
-                                                            const fused_single *s) {                        \
-    FN(direct_three) t = *given;                                                                            \
-    const int64_t end = FN(single_quads)(f, &t, *s, kind, target, way);                                     \
-    *given = t;                                                                                             \
-    return end;                                                                                             \
+#define ACLPY_SINGLE_(name, kind, target, way)                                                          \
+  ACLPY_APART int64_t FN(name)(const aclpy_fused *f, FN(direct_three) * given, const fused_single *s) { \
+    FN(direct_three) t = *given;                                                                        \
+    const int64_t end = FN(single_quads)(f, &t, *s, kind, target, way);                                 \
+    *given = t;                                                                                         \
+    return end;                                                                                         \
   }
-#define ACLPY_SINGLES_(name, target, way)                                                               \
-  ACLPY_SINGLE_(name##_none, ACLPY_SINGLE_NONE, target, way)                                            \
-  ACLPY_SINGLE_(name##_mul, ACLPY_SINGLE_MUL, target, way)                                              \
-  ACLPY_SINGLE_(name##_mul_each, ACLPY_SINGLE_MUL_EACH, target, way)                                    \
-  ACLPY_SINGLE_(name##_add, ACLPY_SINGLE_ADD, target, way)                                              \
-  ACLPY_SINGLE_(name##_add_each, ACLPY_SINGLE_ADD_EACH, target, way)                                    \
-  ACLPY_SINGLE_(name##_easy, ACLPY_SINGLE_EASY, target, way)                                            \
-  ACLPY_SINGLE_(name##_min, ACLPY_SINGLE_MIN, target, way)                                              \
-  ACLPY_SINGLE_(name##_div, ACLPY_SINGLE_DIV, target, way)                                              \
-  ACLPY_SINGLE_(name##_linear, ACLPY_SINGLE_LINEAR, target, way)                                        \
-  ACLPY_SINGLE_(name##_led_add, ACLPY_SINGLE_LED_ADD, target, way)                                      \
-  ACLPY_SINGLE_(name##_led_mul, ACLPY_SINGLE_LED_MUL, target, way)                                      \
-  ACLPY_SINGLE_(name##_many, ACLPY_SINGLE_MANY, target, way)                                            \
-  ACLPY_SINGLE_(name##_exp, ACLPY_SINGLE_EXP, target, way)                                              \
-  ACLPY_SINGLE_(name##_tanh, ACLPY_SINGLE_TANH, target, way)                                            \
-  ACLPY_SINGLE_(name##_gelu_erf, ACLPY_SINGLE_GELU_ERF, target, way)                                    \
-  ACLPY_SINGLE_(name##_pow, ACLPY_SINGLE_POW, target, way)                                              \
-  ACLPY_SINGLE_(name##_powered, ACLPY_SINGLE_POWERED, target, way)                                      \
-  ACLPY_SINGLE_(name##_logged, ACLPY_SINGLE_LOGGED, target, way)                                        \
-  ACLPY_SINGLE_(name##_powers, ACLPY_SINGLE_POWERS, target, way)                                        \
-  static __attribute__((noinline, unused)) int64_t FN(name)(const aclpy_fused *f, FN(direct_three) * t, \
-                                                            const fused_single *s, int kind) {          \
-    if (kind == ACLPY_SINGLE_MUL) return FN(name##_mul)(f, t, s);                                       \
-    if (kind == ACLPY_SINGLE_MUL_EACH) return FN(name##_mul_each)(f, t, s);                             \
-    if (kind == ACLPY_SINGLE_ADD) return FN(name##_add)(f, t, s);                                       \
-    if (kind == ACLPY_SINGLE_ADD_EACH) return FN(name##_add_each)(f, t, s);                             \
-    if (kind == ACLPY_SINGLE_EASY) return FN(name##_easy)(f, t, s);                                     \
-    if (kind == ACLPY_SINGLE_MIN) return FN(name##_min)(f, t, s);                                       \
-    if (kind == ACLPY_SINGLE_DIV) return FN(name##_div)(f, t, s);                                       \
-    if (kind == ACLPY_SINGLE_LINEAR) return FN(name##_linear)(f, t, s);                                 \
-    if (kind == ACLPY_SINGLE_LED_ADD) return FN(name##_led_add)(f, t, s);                               \
-    if (kind == ACLPY_SINGLE_LED_MUL) return FN(name##_led_mul)(f, t, s);                               \
-    if (kind == ACLPY_SINGLE_MANY) return FN(name##_many)(f, t, s);                                     \
-    if (kind == ACLPY_SINGLE_EXP) return FN(name##_exp)(f, t, s);                                       \
-    if (kind == ACLPY_SINGLE_TANH) return FN(name##_tanh)(f, t, s);                                     \
-    if (kind == ACLPY_SINGLE_GELU_ERF) return FN(name##_gelu_erf)(f, t, s);                             \
-    if (kind == ACLPY_SINGLE_POWERED) return FN(name##_powered)(f, t, s);                               \
-    if (kind == ACLPY_SINGLE_LOGGED) return FN(name##_logged)(f, t, s);                                 \
-    if (kind == ACLPY_SINGLE_POWERS) return FN(name##_powers)(f, t, s);                                 \
-    return kind == ACLPY_SINGLE_POW ? FN(name##_pow)(f, t, s) : FN(name##_none)(f, t, s);               \
+#define ACLPY_SINGLES_(name, target, way)                                                                     \
+  ACLPY_SINGLE_(name##_none, ACLPY_SINGLE_NONE, target, way)                                                  \
+  ACLPY_SINGLE_(name##_mul, ACLPY_SINGLE_MUL, target, way)                                                    \
+  ACLPY_SINGLE_(name##_mul_each, ACLPY_SINGLE_MUL_EACH, target, way)                                          \
+  ACLPY_SINGLE_(name##_add, ACLPY_SINGLE_ADD, target, way)                                                    \
+  ACLPY_SINGLE_(name##_add_each, ACLPY_SINGLE_ADD_EACH, target, way)                                          \
+  ACLPY_SINGLE_(name##_easy, ACLPY_SINGLE_EASY, target, way)                                                  \
+  ACLPY_SINGLE_(name##_min, ACLPY_SINGLE_MIN, target, way)                                                    \
+  ACLPY_SINGLE_(name##_div, ACLPY_SINGLE_DIV, target, way)                                                    \
+  ACLPY_SINGLE_(name##_linear, ACLPY_SINGLE_LINEAR, target, way)                                              \
+  ACLPY_SINGLE_(name##_led_add, ACLPY_SINGLE_LED_ADD, target, way)                                            \
+  ACLPY_SINGLE_(name##_led_mul, ACLPY_SINGLE_LED_MUL, target, way)                                            \
+  ACLPY_SINGLE_(name##_many, ACLPY_SINGLE_MANY, target, way)                                                  \
+  ACLPY_SINGLE_(name##_exp, ACLPY_SINGLE_EXP, target, way)                                                    \
+  ACLPY_SINGLE_(name##_tanh, ACLPY_SINGLE_TANH, target, way)                                                  \
+  ACLPY_SINGLE_(name##_gelu_erf, ACLPY_SINGLE_GELU_ERF, target, way)                                          \
+  ACLPY_SINGLE_(name##_pow, ACLPY_SINGLE_POW, target, way)                                                    \
+  ACLPY_SINGLE_(name##_powered, ACLPY_SINGLE_POWERED, target, way)                                            \
+  ACLPY_SINGLE_(name##_logged, ACLPY_SINGLE_LOGGED, target, way)                                              \
+  ACLPY_SINGLE_(name##_powers, ACLPY_SINGLE_POWERS, target, way)                                              \
+  ACLPY_APART int64_t FN(name)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s, int kind) { \
+    if (kind == ACLPY_SINGLE_MUL) return FN(name##_mul)(f, t, s);                                             \
+    if (kind == ACLPY_SINGLE_MUL_EACH) return FN(name##_mul_each)(f, t, s);                                   \
+    if (kind == ACLPY_SINGLE_ADD) return FN(name##_add)(f, t, s);                                             \
+    if (kind == ACLPY_SINGLE_ADD_EACH) return FN(name##_add_each)(f, t, s);                                   \
+    if (kind == ACLPY_SINGLE_EASY) return FN(name##_easy)(f, t, s);                                           \
+    if (kind == ACLPY_SINGLE_MIN) return FN(name##_min)(f, t, s);                                             \
+    if (kind == ACLPY_SINGLE_DIV) return FN(name##_div)(f, t, s);                                             \
+    if (kind == ACLPY_SINGLE_LINEAR) return FN(name##_linear)(f, t, s);                                       \
+    if (kind == ACLPY_SINGLE_LED_ADD) return FN(name##_led_add)(f, t, s);                                     \
+    if (kind == ACLPY_SINGLE_LED_MUL) return FN(name##_led_mul)(f, t, s);                                     \
+    if (kind == ACLPY_SINGLE_MANY) return FN(name##_many)(f, t, s);                                           \
+    if (kind == ACLPY_SINGLE_EXP) return FN(name##_exp)(f, t, s);                                             \
+    if (kind == ACLPY_SINGLE_TANH) return FN(name##_tanh)(f, t, s);                                           \
+    if (kind == ACLPY_SINGLE_GELU_ERF) return FN(name##_gelu_erf)(f, t, s);                                   \
+    if (kind == ACLPY_SINGLE_POWERED) return FN(name##_powered)(f, t, s);                                     \
+    if (kind == ACLPY_SINGLE_LOGGED) return FN(name##_logged)(f, t, s);                                       \
+    if (kind == ACLPY_SINGLE_POWERS) return FN(name##_powers)(f, t, s);                                       \
+    return kind == ACLPY_SINGLE_POW ? FN(name##_pow)(f, t, s) : FN(name##_none)(f, t, s);                     \
   }
 ACLPY_SINGLES_(single_other, f->post.target, ACLPY_WAY_ANY)
 ACLPY_SINGLES_(single_same, ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), ACLPY_WAY_ANY)

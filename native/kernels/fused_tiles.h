@@ -137,9 +137,8 @@ typedef struct block_beside {
 } block_beside;
 
 /* become exponentials; */
-static __attribute__((unused, noinline)) void block_exp_(const aclpy_fused *f, const fused_block *b, int64_t r,
-                                                         int64_t count, int64_t from, int64_t to, int keeps,
-                                                         const block_beside *by) {
+ACLPY_APART void block_exp_(const aclpy_fused *f, const fused_block *b, int64_t r, int64_t count, int64_t from,
+                            int64_t to, int keeps, const block_beside *by) {
   const int64_t stride = f->g.stride, size = f->from;
   const fused_block *next = by->next;
   const column_loop loop = block_loop_(f, keeps);
@@ -197,8 +196,8 @@ ACLPY_INLINE void block_form_(const aclpy_fused *f, const column_steps *c, fused
 }
 
 /* Results of rows [r, r + count) in place of their exponentials, where they are not of the form. */
-static __attribute__((unused, noinline)) void block_finish_(const aclpy_fused *f, const column_steps *c,
-                                                            const fused_block *b, int64_t r, int64_t count) {
+ACLPY_APART void block_finish_(const aclpy_fused *f, const column_steps *c, const fused_block *b, int64_t r,
+                               int64_t count) {
   const float *factor = b->s->last;
   const int64_t stride = f->g.stride;
   float *first = b->e + (r - b->held) * stride, *e = first;

@@ -98,7 +98,7 @@ ACLPY_INLINE void fused_writer_leave_(const aclpy_fused *f, fused_writer *w, flo
   }
 }
 
-static __attribute__((unused, noinline)) void fused_writer_flush_(const aclpy_fused *f, fused_writer *w, int last) {
+ACLPY_APART void fused_writer_flush_(const aclpy_fused *f, fused_writer *w, int last) {
   float *t = w->t[w->which];
   if (!f->streaming) {
     fused_finish_(f, t, w->index, w->fill);

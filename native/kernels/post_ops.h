@@ -113,9 +113,8 @@ ACLPY_INLINE int64_t aclpy_post_offset_(const aclpy_post *post, const aclpy_post
 
 /* Elements [index, index + n) of an operand. `stage` holds ACLPY_RUN floats, or is NULL where the operand is one value.
  */
-static __attribute__((noinline, unused)) aclpy_post_view aclpy_post_operand_run(const aclpy_post *post, int64_t which,
-                                                                                int64_t index, int64_t n,
-                                                                                float *stage) {
+ACLPY_APART aclpy_post_view aclpy_post_operand_run(const aclpy_post *post, int64_t which, int64_t index, int64_t n,
+                                                   float *stage) {
   const aclpy_post_operand *o = &post->operand[which];
   aclpy_post_view view = {stage, o->value};
   if (o->whole && !o->dense) {

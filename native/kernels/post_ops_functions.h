@@ -8,7 +8,7 @@
 #include "eltwise.h"
 #include "post_ops_easy.h"
 
-static __attribute__((unused, noinline)) void aclpy_function_any_(int64_t code, float *t) {
+ACLPY_APART void aclpy_function_any_(int64_t code, float *t) {
   const aclpy_eltwise none = {0.0f, 0.0f, 1.0f, 1.0f};
   switch (code) {
     case ACLPY_POST_EXP:

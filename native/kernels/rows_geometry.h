@@ -74,7 +74,7 @@ ACLPY_INLINE void aclpy_geometry_rows_(aclpy_geometry *g, int64_t real_bytes, in
 
 /* This and what else is asked once a launch of many elements are functions of their own: they would stand in each
  * kernel that asks. */
-#define ACLPY_ONCE static __attribute__((noinline, unused))
+#define ACLPY_ONCE ACLPY_APART
 ACLPY_ONCE void aclpy_geometry_tiles_(aclpy_geometry *g, int64_t bytes, int64_t operands) {
   const int64_t real_bytes = bytes * operands;
   g->group = aclpy_max_i64(1, aclpy_min_i64(64 / g->inner, g->n));

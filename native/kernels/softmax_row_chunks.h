@@ -119,13 +119,12 @@ ACLPY_INLINE void FN(row_chunks_turn)(const aclpy_geometry *g, const aclpy_kerne
   }
 }
 /* Functions of their own, so that registers are shared out for each of these loops alone. */
-static __attribute__((noinline)) void FN(row_chunks_turn_softmax)(const aclpy_geometry *g,
-                                                                  const aclpy_kernel_args *args, int64_t begin,
-                                                                  int64_t end) {
+ACLPY_APART void FN(row_chunks_turn_softmax)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin,
+                                             int64_t end) {
   FN(row_chunks_turn)(g, args, begin, end, 0);
 }
-static __attribute__((noinline)) void FN(row_chunks_turn_log)(const aclpy_geometry *g, const aclpy_kernel_args *args,
-                                                              int64_t begin, int64_t end) {
+ACLPY_APART void FN(row_chunks_turn_log)(const aclpy_geometry *g, const aclpy_kernel_args *args, int64_t begin,
+                                         int64_t end) {
   FN(row_chunks_turn)(g, args, begin, end, 1);
 }
 /* Pass 2, and the next round's pass 0. */

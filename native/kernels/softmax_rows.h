@@ -325,8 +325,7 @@ ACLPY_INLINE void FN(rows_pair)(const aclpy_geometry *g, const STORED *x, STORED
 
 #if ACLPY_ISA_RANK == 2
 /* Rows [begin, end) of four whole vectors, likewise. */
-static __attribute__((noinline, unused)) void FN(rows_quad)(const aclpy_geometry *g, const STORED *x, STORED *y,
-                                                            int64_t begin, int64_t end) {
+ACLPY_APART void FN(rows_quad)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end) {
   for (int64_t row = begin; row < end; ++row) {
     STORED *to = y + row * g->pitch[1];
     VEC v[4];

@@ -117,9 +117,9 @@ ACLPY_INLINE void FN(swap_quads)(const FN(swap_lines) l, TOPS *given, int64_t co
   *given = tops;
 }
 /* Functions of their own, so that registers are shared out for each of these loops alone. */
-#define ACLPY_SWAPS_(name, way, reads)                                                                   \
-  static __attribute__((noinline)) void FN(name)(const FN(swap_lines) * l, TOPS * tops, int64_t count) { \
-    FN(swap_quads)(*l, tops, count, way, reads);                                                         \
+#define ACLPY_SWAPS_(name, way, reads)                                              \
+  ACLPY_APART void FN(name)(const FN(swap_lines) * l, TOPS * tops, int64_t count) { \
+    FN(swap_quads)(*l, tops, count, way, reads);                                    \
   }
 ACLPY_SWAPS_(swap_calm, ACLPY_WAY_CALM, 1)
 ACLPY_SWAPS_(swap_any, ACLPY_WAY_ANY, 1)
@@ -231,12 +231,10 @@ ACLPY_INLINE void FN(swap_results)(const STORED *x, STORED *y, const FN(swap_roo
   }
   FN(chunk_write_run)(x + i, y + i, room.max + i, room.factor + i, n - i, logarithm, 0);
 }
-static __attribute__((noinline)) void FN(swap_results_exp)(const STORED *x, STORED *y, const FN(swap_room) * room,
-                                                           int64_t n) {
+ACLPY_APART void FN(swap_results_exp)(const STORED *x, STORED *y, const FN(swap_room) * room, int64_t n) {
   FN(swap_results)(x, y, *room, n, 0);
 }
-static __attribute__((noinline)) void FN(swap_results_log)(const STORED *x, STORED *y, const FN(swap_room) * room,
-                                                           int64_t n) {
+ACLPY_APART void FN(swap_results_log)(const STORED *x, STORED *y, const FN(swap_room) * room, int64_t n) {
   FN(swap_results)(x, y, *room, n, 1);
 }
 

@@ -23,8 +23,8 @@ ACLPY_INLINE FN(partials) FN(partials_at)(const aclpy_geometry *g, unsigned char
 }
 
 /* Maxima of a chunk's columns, whole strips of four vectors; the way that each strip's exponentials take (calm.h). */
-static __attribute__((noinline)) void FN(chunk_maxima)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x,
-                                                       REAL *max, unsigned char *ways) {
+ACLPY_APART void FN(chunk_maxima)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x, REAL *max,
+                                  unsigned char *ways) {
   enum { STRIPS = ACLPY_TILE_MAX / (4 * LANES) };
   const int64_t rows = t->rows, width = t->width, pitch = g->columns;
   const int64_t ahead = aclpy_fetch_ahead(g, (int64_t)sizeof(STORED));
@@ -66,8 +66,8 @@ ACLPY_INLINE void FN(chunk_strip)(const STORED *x, int64_t pitch, int64_t rows, 
     for (int k = 0; k < 4; ++k) V(acc_store)(sums + k * LANES, V(acc_add)(V(acc_load)(sums + k * LANES), e[k]));
   }
 }
-static __attribute__((noinline)) void FN(chunk_sums)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x,
-                                                     FN(columns) * s, const unsigned char *ways) {
+ACLPY_APART void FN(chunk_sums)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x, FN(columns) * s,
+                                const unsigned char *ways) {
   FN(sums_begun)(s->sum, g->stride);
   for (int64_t c = 0; c < t->width; c += 4 * LANES) {
     const int calm = CALM_WAY(0) == ACLPY_WAY_CALM && ways[c / (4 * LANES)] != ACLPY_WAY_ANY;
@@ -168,9 +168,8 @@ ACLPY_INLINE void FN(combine_vector)(const REAL *max, const double *sum, int64_t
 }
 
 /* The same of n columns. */
-static __attribute__((noinline)) void FN(combine_chunks)(const REAL *max, const double *sum, int64_t chunks,
-                                                         int64_t step, int64_t n, REAL *top, REAL *factor,
-                                                         int logarithm) {
+ACLPY_APART void FN(combine_chunks)(const REAL *max, const double *sum, int64_t chunks, int64_t step, int64_t n,
+                                    REAL *top, REAL *factor, int logarithm) {
   int64_t c = 0;
   for (; c + v64_LANES <= n; c += v64_LANES) {
     FN(combine_vector)(max + c, sum + c, chunks, step, top + c, factor + c, logarithm);
@@ -224,12 +223,12 @@ ACLPY_INLINE void FN(chunk_write_strips)(aclpy_geometry g, aclpy_tile t, const S
     }
   }
 }
-static __attribute__((noinline)) void FN(chunk_write_exp)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x,
-                                                          STORED *y, const FN(columns) * s, int streaming) {
+ACLPY_APART void FN(chunk_write_exp)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x, STORED *y,
+                                     const FN(columns) * s, int streaming) {
   FN(chunk_write_strips)(*g, *t, x, y, s, 0, streaming);
 }
-static __attribute__((noinline)) void FN(chunk_write_log)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x,
-                                                          STORED *y, const FN(columns) * s, int streaming) {
+ACLPY_APART void FN(chunk_write_log)(const aclpy_geometry *g, const aclpy_tile *t, const STORED *x, STORED *y,
+                                     const FN(columns) * s, int streaming) {
   FN(chunk_write_strips)(*g, *t, x, y, s, 1, streaming);
 }
 

@@ -96,9 +96,9 @@ ACLPY_INLINE void FN(tile_write_row)(const REAL *from, STORED *to, const FN(colu
 
 /* Columns [c, end) of row r of a tile whose results begin at y. By itself: all tiles come here at their ends, and each
  * way of them would be a copy of it all. */
-static __attribute__((noinline)) void FN(tile_put_row)(const aclpy_geometry *g, const aclpy_tile *t, const REAL *dense,
-                                                       STORED *y, const FN(columns) * s, int64_t r, int64_t c,
-                                                       int64_t end, int logarithm, int streaming) {
+ACLPY_APART void FN(tile_put_row)(const aclpy_geometry *g, const aclpy_tile *t, const REAL *dense, STORED *y,
+                                  const FN(columns) * s, int64_t r, int64_t c, int64_t end, int logarithm,
+                                  int streaming) {
   for (int64_t stop = c; c < end; c = stop) {
     stop = aclpy_run_end(g, t->column + c, t->column + end) - t->column;
     STORED *to = y + r * g->out.row + aclpy_out_at(g, t->column + c) - c;

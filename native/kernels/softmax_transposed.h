@@ -85,8 +85,8 @@ ACLPY_INLINE void FN(strip_reduce)(const aclpy_geometry *g, FN(strip) * p, int l
 }
 
 /* Results of one square, into `to`. Not inline: it fills the registers. */
-static __attribute__((noinline)) void FN(strip_square)(const aclpy_geometry *g, const FN(strip) * p, int64_t c,
-                                                       int64_t r, int64_t rows, REAL *to, int logarithm) {
+ACLPY_APART void FN(strip_square)(const aclpy_geometry *g, const FN(strip) * p, int64_t c, int64_t r, int64_t rows,
+                                  REAL *to, int logarithm) {
   VEC v[FN(side)];
   const STORED *x = p->x + c * g->n + r;
   const int64_t columns = p->t.width - c;

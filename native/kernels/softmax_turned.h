@@ -44,8 +44,8 @@ ACLPY_INLINE void FN(turned_work)(VEC *column, int64_t n, int logarithm) {
 }
 
 /* Rows [begin, end). */
-static __attribute__((noinline)) void FN(rows_turned)(const aclpy_geometry *g, const STORED *x, STORED *y,
-                                                      int64_t begin, int64_t end, int logarithm, int past) {
+ACLPY_APART void FN(rows_turned)(const aclpy_geometry *g, const STORED *x, STORED *y, int64_t begin, int64_t end,
+                                 int logarithm, int past) {
   const int64_t from = g->pitch[0], bytes = LANES * g->n * (int64_t)sizeof(STORED), near = aclpy_near_bytes(g->core);
   FN(turned) t = FN(turned_of)(g->n, y, g->pitch[1], begin, end, past);
   VEC column[FN(turned_room)];

@@ -36,7 +36,7 @@ ACLPY_INLINE int64_t FN(words_room)(int64_t rows, int64_t width) {
 }
 
 /* A square of x, turned. Not inline: it fills the registers. */
-static __attribute__((noinline, unused)) void FN(words_turn)(const STORED *x, int64_t pitch, STORED *to, int64_t step) {
+ACLPY_APART void FN(words_turn)(const STORED *x, int64_t pitch, STORED *to, int64_t step) {
   const int64_t size = (int64_t)sizeof(STORED);
   const unsigned char *from = (const unsigned char *)(const void *)x;
   unsigned char *y = (unsigned char *)(void *)to;
@@ -45,8 +45,8 @@ static __attribute__((noinline, unused)) void FN(words_turn)(const STORED *x, in
   if (size == 8) transpose_square_b8(from, y, pitch * size, step * size, 0);
 }
 /* A part of one: columns that do not exist are 0, rows that do not exist are not written. */
-static __attribute__((noinline, unused)) void FN(words_turn_part)(const STORED *x, int64_t pitch, int64_t rows,
-                                                                  int64_t columns, STORED *to, int64_t step) {
+ACLPY_APART void FN(words_turn_part)(const STORED *x, int64_t pitch, int64_t rows, int64_t columns, STORED *to,
+                                     int64_t step) {
   STORED line[FN(words_side)][FN(words_side)] = {{0}}, turned[FN(words_side)][FN(words_side)];
   for (int64_t k = 0; k < columns; ++k) memcpy(line[k], x + k * pitch, (size_t)rows * sizeof *x);
   FN(words_turn)(line[0], FN(words_side), turned[0], FN(words_side));

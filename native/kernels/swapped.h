@@ -65,8 +65,7 @@ ACLPY_INLINE int32_t aclpy_swapped_plan(const aclpy_geometry *g, const int64_t *
 #endif
 
 /* Not inline: it fills the registers. */
-static __attribute__((noinline)) void FN(plane_square)(const STORED *from, STORED *to, int64_t from_step,
-                                                       int64_t to_step) {
+ACLPY_APART void FN(plane_square)(const STORED *from, STORED *to, int64_t from_step, int64_t to_step) {
   const int64_t size = (int64_t)sizeof(STORED);
   const unsigned char *x = (const unsigned char *)(const void *)from;
   unsigned char *y = (unsigned char *)(void *)to;

@@ -69,8 +69,8 @@ enum { FN(side) = sizeof(VEC) / sizeof(REAL) };
 
 /* A square of x, whose columns are `pitch` apart, turned: row k to `to` + k * step. Columns that do not exist are 0,
  * rows that do not exist are anything. Not inline: it fills the registers. */
-static __attribute__((noinline, unused)) void FN(square_turn)(const STORED *x, int64_t pitch, int64_t rows,
-                                                              int64_t columns, REAL *to, int64_t step) {
+ACLPY_APART void FN(square_turn)(const STORED *x, int64_t pitch, int64_t rows, int64_t columns, REAL *to,
+                                 int64_t step) {
   VEC v[FN(side)];
   if (rows >= LANES && columns >= LANES) {
     for (int k = 0; k < LANES; ++k) v[k] = LD(x + k * pitch);

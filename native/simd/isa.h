@@ -26,6 +26,9 @@
 #define ACLPY_STRING(a) ACLPY_STRING_(a)
 
 #define ACLPY_INLINE static inline __attribute__((always_inline, unused))
+/* A function that stays one: registers are shared out for a loop alone, and what is rare, or used by several loops,
+ * stands once in an object (benchmarks/NOTES-build.md). */
+#define ACLPY_APART static __attribute__((noinline, unused))
 #define ACLPY_LIKELY(x) __builtin_expect(!!(x), 1)
 /* Into the second-level cache; any address is allowed. */
 #define ACLPY_PREFETCH(address) __builtin_prefetch((const void *)(uintptr_t)(address), 0, 2)

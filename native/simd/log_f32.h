@@ -48,7 +48,7 @@ ACLPY_INLINE v32 v32_log_with_(v32 x, v32 e) {
 }
 ACLPY_INLINE v32 v32_log_normal_(v32 x) { return v32_log_with_(x, __builtin_convertvector(v32_log_exponent_(x), v32)); }
 /* Of what is 0, infinite, no number, negative or so small that it has no exponent of its own. */
-static __attribute__((unused, noinline)) v32 v32_log_unusual_(v32 x) {
+ACLPY_APART v32 v32_log_unusual_(v32 x) {
   const v32 zero = v32_set1(0.0f), one = v32_set1(1.0f), infinity = v32_set1(__builtin_inff());
   const v32 least = v32_set1(0x1p-126f), nan = v32_set1(__builtin_nanf(""));
   const v32 usual = v32_pick_greater(x, zero, v32_pick_greater(infinity, x, x, one), one);

@@ -108,7 +108,7 @@ ACLPY_INLINE v32 v32_scale_any_(v32 p, v32 shifted, v32 n) {
   const v32 within = v32_min(v32_set1(160.0f), v32_max(v32_set1(-160.0f), n));
   return v32_scale(p, v32_add(within, v32_set1(0x1.8p23f)), within);
 }
-static __attribute__((unused, noinline)) v32 v32_power_unusual_(v32 power, v32 x, float y) {
+ACLPY_APART v32 v32_power_unusual_(v32 power, v32 x, float y) {
   const v32 zero = v32_set1(0.0f), infinity = v32_set1(__builtin_inff()), size = v32_larger(v32_sub(zero, x), x);
   const v32 nan = v32_set1(aclpy_f32_from_bits(0xffc00000u)), least = v32_set1(-__builtin_inff());
   v32 r = v32_pick_greater(size, zero, power, y > 0.0f ? zero : infinity);
