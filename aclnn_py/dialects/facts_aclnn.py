@@ -64,7 +64,7 @@ def _column(family: str) -> DialectFacts:
         layout="any strided view",
         extras="none",
         workspace="size returned with the executor; the caller allocates and passes it",
-        errors="aclnnStatus from each call",
+        errors="aclnnStatus from each call; here AclnnError",
         empties="success, nothing runs",
         minus_inf_row="" if backward else "NaN",
     )

@@ -83,7 +83,7 @@ def _column(family: str, inputs: Iterable[str], output: str) -> DialectFacts:
             else "scales, binary and eltwise post-ops, dropout, accumulation mode"
         ),
         workspace="scratchpad of the library, or of the user (size by query)",
-        errors="dnnl_status_t, or an exception that carries it",
+        errors="dnnl_status_t, or an exception that carries it; here OneDnnError",
         empties="success, nothing runs",
         minus_inf_row="" if backward else "NaN here (implementations there differ)",
     )

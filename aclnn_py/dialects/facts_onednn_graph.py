@@ -44,7 +44,7 @@ def _column(family: str, operator: str, counterpart: str) -> DialectFacts:
         layout="strided or opaque",
         extras="none" if backward else forward_extras,
         workspace="optional scratchpad logical tensor",
-        errors="dnnl_status_t, graph codes 7 to 10",
+        errors="dnnl_status_t, graph codes 7 to 10; here OneDnnError",
         empties="success, nothing runs",
         minus_inf_row="" if backward else "NaN" if log else "NaN; zeros with mode inf_as_zero",
     )

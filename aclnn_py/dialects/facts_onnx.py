@@ -43,7 +43,7 @@ def _forward(family: str) -> DialectFacts:
         layout="contiguous; here any strided view",
         extras="none",
         workspace="hidden from the model; two-phase here",
-        errors="checker and inference errors, as text",
+        errors="checker and inference errors, as text; here OnnxError, of a model also onnx's own",
         empties="empty result",
         minus_inf_row="NaN",
     )
@@ -82,7 +82,7 @@ def _gradient(family: str) -> DialectFacts:
         if plain.function_body
         else "none",
         workspace="hidden allocator; here up to 3 temporaries (swap, strided tensors), reported",
-        errors="Status or exception, as text",
+        errors="Status or exception, as text; here OrtError",
         empties="success, nothing runs (CUDA there: partly unguarded)",
     )
 

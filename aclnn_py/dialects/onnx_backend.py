@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from aclnn_py.core.tensor import Tensor
     from aclnn_runtime import Stream
 
-__all__ = ["AclnnBackend", "AclnnRep"]
+__all__ = ["AclnnBackend", "AclnnRep", "OnnxError"]
 
 _DOMAINS: Final = ("", "ai.onnx")
 _INVALID: Final = (onnx.checker.ValidationError, onnx.shape_inference.InferenceError)
@@ -103,8 +103,8 @@ class AclnnRep(BackendRep):
         Parameters
         ----------
         inputs : sequence of array_like, dict of str to array_like, or one array
-            In the order of the model's inputs, or by name. Inputs that have an initializer are
-            given by name or not at all.
+            In the order of the model's inputs, or by name. Inputs that have an initializer may be
+            left out: of a sequence all of them or none.
 
         Returns
         -------
@@ -142,9 +142,10 @@ class AclnnRep(BackendRep):
                 row = [inputs] if isinstance(inputs, np.ndarray) else list(inputs)
             except TypeError:
                 wrong_inputs(describe(inputs), self._inputs)
-            if len(row) > len(self._inputs):
-                wrong_inputs(f"{len(row)} arrays", self._inputs)
-            values = dict(zip(self._inputs, row, strict=False))
+            names = list(self._known) if len(row) == len(self._known) else self._inputs
+            if len(row) > len(names):
+                wrong_inputs(f"{len(row)} arrays", names)
+            values = dict(zip(names, row, strict=False))
         if not set(self._inputs) <= values.keys() <= self._known.keys():
             wrong_inputs(", ".join(map(str, values)) or "none", self._inputs)
         sizes: dict[str, int] = {}

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from aclnn_py.core.spec import OpSpec
     from aclnn_runtime import Buffer, Stream
 
-__all__ = ["OPERATORS", "SoftmaxOperator", "normalised_axis", "of_opset", "run"]
+__all__ = ["OPERATORS", "OnnxError", "SoftmaxOperator", "normalised_axis", "of_opset", "run"]
 
 _BEFORE_13: Final = ("FLOAT16", "FLOAT", "DOUBLE")
 _SINCE_13: Final = ("FLOAT16", "FLOAT", "DOUBLE", "BF16")

@@ -41,6 +41,8 @@ __all__ = [
     "LogSoftmaxGradGetWorkspaceSize",
     "LogSoftmaxGrad_13",
     "LogSoftmaxGrad_13GetWorkspaceSize",
+    "OrtError",
+    "OrtStatus",
     "SoftmaxGrad",
     "SoftmaxGradGetWorkspaceSize",
     "SoftmaxGrad_13",

@@ -301,7 +301,10 @@ def test_an_initializer_that_is_an_input_is_its_default():
     x = np.ones(3, np.float32)
     np.testing.assert_array_equal(prepared.run([x])[0], [0, -1, -2])
     np.testing.assert_array_equal(prepared.run({"x": x, "w": x})[0], [0, 0, 0])
+    np.testing.assert_array_equal(prepared.run([x, x])[0], [0, 0, 0])
     np.testing.assert_array_equal(prepared.run([x])[0], [0, -1, -2])
+    with pytest.raises(OnnxError, match="3 arrays"):
+        prepared.run([x, x, x])
     with pytest.raises(OnnxError, match="inputs"):
         prepared.run({"w": x})
 
