@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aclnn_native import ffi, lib
 from aclnn_runtime.arguments import as_int32, as_size, as_uint32
 from aclnn_runtime.enums_device import aclrtMemLocationType
 from aclnn_runtime.host_memory import memory_address
 from aclnn_runtime.outputs import check
+
+if TYPE_CHECKING:
+    from aclnn_runtime.device import Device
 
 __all__ = [
     "PointerAttributes",
@@ -21,6 +24,7 @@ __all__ = [
     "pointer_attributes",
     "register",
     "register_flags",
+    "room",
     "unregister",
 ]
 
@@ -84,6 +88,29 @@ def address_range(pointer: object) -> tuple[int, int]:
     base, size = ffi.new("uintptr_t *"), ffi.new("size_t *")
     check(lib.aclpy_memory_range(address, base, size))
     return int(base[0]), int(size[0])
+
+
+def room(device: Device, address: int) -> int:
+    """Bytes from an address to the end of the device memory that it lies in, as requested.
+
+    Parameters
+    ----------
+    device : Device
+        Whose memory it must be.
+    address : int
+        Any address, 0 <= address < 2**64.
+
+    Returns
+    -------
+    int
+        0 where the address is in no live allocation of the device: host memory, freed memory,
+        another device's.
+    """
+    info = ffi.new("aclpy_memory_info *")
+    lib.aclpy_memory_query(address, info)
+    if info.kind != lib.ACLPY_MEMORY_DEVICE or info.device != device._number:
+        return 0
+    return int(info.base) + int(info.size) - address
 
 
 def maintain(pointer: object, size: object, *, invalidate: bool) -> None:

@@ -85,7 +85,9 @@ def test_memory_that_overlaps(bench, call):
         call.compiled.execute(call.bench.stream, call.inputs, call.outputs)
     assert "get_inplace_ports()" in str(caught.value)
     assert "query_md" not in str(caught.value)
-    call.outputs = [dnnl.tensor(lt(9, "f32", SHAPE), bench.engine, int(handle) + 4)]
+    large = bench.engine.device.malloc(2 * X.nbytes)
+    call.inputs[1].set_data_handle(large)
+    call.outputs = [dnnl.tensor(lt(9, "f32", SHAPE), bench.engine, int(large) + 4)]
     call.refuses()
 
 
@@ -157,6 +159,23 @@ def test_the_same_tensors_with_other_data(bench):
     x.write(X * 3)
     (got,) = bench.run(compiled, [x], [y])
     np.testing.assert_allclose(got, oracle.value(X * 3, 1, log=False), rtol=2e-6)
+
+
+def test_a_view_of_memory_that_has_moved_is_not_kept(bench, monkeypatch):
+    """Where the handle is set between the moment it is read and that its view is there."""
+    one = dnnl.tensor(lt(0, "f32", (4,)), bench.engine)
+    column, moved = md((4, 1)), bench.engine.device.malloc(16)
+    made_by = onednn.memory.made_by
+
+    def overtaken(*given):
+        made = made_by(*given)
+        monkeypatch.undo()
+        one.set_data_handle(moved)
+        return made
+
+    monkeypatch.setattr(onednn.memory, "made_by", overtaken)
+    one.memory_as(column)
+    assert one.memory_as(column).get_data_handle() == int(moved)
 
 
 def test_work_is_queued_in_order(bench):

@@ -11,6 +11,8 @@ import pytest
 
 import aclnn_py as acl
 from aclnn_py.dialects import onednn as dnnl
+from aclnn_py.dialects import onednn_graph as graph
+from aclnn_py.dialects.onednn import memories
 from support.onednn import NUMPY, Bench, md, refused
 
 RUNTIME = dnnl.DNNL_RUNTIME_DIM_VAL
@@ -215,6 +217,81 @@ def test_memory_over_a_buffer(bench):
         with refused("invalid_arguments", "handle"):
             one.set_data_handle(small)
         del one, other
+
+
+@pytest.fixture
+def foreign(bench):
+    """Memory that is none of the engine's device, or has too little behind it, by name."""
+    desc, device = md((2, 3)), bench.engine.device
+    acl.aclrtSetDevice(0)
+    pinned = acl.aclrtMallocHost(desc.get_size())
+    freed = device.malloc(desc.get_size())
+    array, buffer, gone = np.zeros((2, 3), np.float32), device.malloc(desc.get_size()), freed.ptr
+    freed.close()
+    yield {
+        "pageable": array.ctypes.data, "pinned": pinned, "pinned, its address": pinned.ptr,
+        "freed": gone, "what is left is too small": buffer + 4, "behind the end": buffer + 24,
+        "the last address": 2**64 - 1, "small": device.malloc(desc.get_size() - 1),
+        "closed": freed,
+    }  # fmt: skip
+    acl.aclrtFreeHost(pinned)
+    acl.aclrtResetDevice(0)
+
+
+NOT_OF_THE_DEVICE = (
+    "pageable", "pinned", "pinned, its address", "freed", "what is left is too small",
+    "behind the end", "the last address", "small", "closed",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOT_OF_THE_DEVICE)
+def test_memory_is_of_the_engine_s_device(bench, foreign, name):
+    """Refused where it is given; what was there before stays."""
+    desc, lt = md((2, 3)), graph.logical_tensor(0, F32, (2, 3))
+    one = dnnl.memory(desc, bench.engine).write(np.ones((2, 3)))
+    edge = graph.tensor(lt, bench.engine).write(np.ones((2, 3)))
+    for function, call in (
+        ("memory", lambda: dnnl.memory(desc, bench.engine, foreign[name])),
+        ("memory.set_data_handle", lambda: one.set_data_handle(foreign[name])),
+        ("tensor", lambda: graph.tensor(lt, bench.engine, foreign[name])),
+        ("tensor.set_data_handle", lambda: edge.set_data_handle(foreign[name])),
+    ):
+        with refused("invalid_arguments", "^handle$") as caught:
+            call()
+        assert caught.value.function == function
+        assert "161002" not in str(caught.value)
+    assert (one.numpy() == 1).all()
+    assert (edge.numpy() == 1).all()
+
+
+@pytest.mark.parametrize("desc", [dnnl.memory_desc(), md((2, 0))], ids=repr)
+def test_nothing_needs_no_memory(bench, foreign, desc):
+    address = foreign["pageable"]
+    assert dnnl.memory(desc, bench.engine, address).get_data_handle() == address
+
+
+def test_another_handle_comes_in_one_go(bench, monkeypatch):
+    """A thread that executes meanwhile finds the memory from before."""
+    one = dnnl.memory(md((2, 3)), bench.engine)
+    before, seen = (one.get_data_handle(), one.tensor), []
+    create = memories.create_tensor
+
+    def looked_at(*given):
+        seen.append((one.get_data_handle(), one.tensor))
+        return create(*given)
+
+    monkeypatch.setattr(memories, "create_tensor", looked_at)
+    moved = bench.engine.device.malloc(24)
+    one.set_data_handle(moved)
+    assert seen == [before]
+    assert one.get_data_handle() == int(moved)
+    assert one.tensor.data_ptr == int(moved)
+
+
+def test_memory_tells_its_engine(bench):
+    assert dnnl.memory(md((2, 3)), bench.engine).get_engine() is bench.engine
+    with refused("invalid_arguments"):
+        host_scalar("f32", 1).get_engine()
 
 
 def test_memory_without_data(bench):

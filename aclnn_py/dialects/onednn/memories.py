@@ -18,6 +18,7 @@ from aclnn_py.dialects.onednn.statuses import refuse, status, translated
 from aclnn_runtime import Buffer, Stream
 from aclnn_runtime.arguments import describe, whole_number
 from aclnn_runtime.copies import fill_async
+from aclnn_runtime.memory_facts import room
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -40,15 +41,22 @@ class memory:
     engine : engine
         Whose memory it is.
     handle : Buffer, int, ``DNNL_MEMORY_ALLOCATE`` or ``DNNL_MEMORY_NONE``
-        Device memory of at least ``desc.get_size()`` bytes, or its address; allocated here by
-        default. Memory of a Buffer stays alive with this object.
+        Memory of the engine's device of at least ``desc.get_size()`` bytes, or an address in it;
+        allocated here by default. Memory of a Buffer stays alive with this object.
 
     Raises
     ------
     OneDnnError
         invalid_arguments for a descriptor without a layout, runtime dims, or memory that is too
-        small; out_of_memory.
+        small or none of the device; out_of_memory.
+
+    Notes
+    -----
+    oneDNN takes any pointer of the process on a CPU engine; the devices here keep their memory
+    apart, so host memory is refused as it would be by an accelerator. ``write`` brings values in.
     """
+
+    _data: tuple[Buffer | int | None, Tensor | None]
 
     def __init__(
         self,
@@ -56,20 +64,39 @@ class memory:
         engine: engine_type,
         handle: Buffer | int | str | None = DNNL_MEMORY_ALLOCATE,
     ) -> None:
+        self._fill("memory", desc, engine, handle)
+
+    @classmethod
+    def made_by(
+        cls,
+        function: str,
+        desc: memory_desc,
+        engine: engine_type,
+        handle: Buffer | int | str | None,
+    ) -> memory:
+        """Memory whose refusals name the call that it is made for."""
+        made = cls.__new__(cls)
+        made._fill(function, desc, engine, handle)  # noqa: SLF001  # a maker of the same class
+        return made
+
+    def _fill(
+        self,
+        function: str,
+        desc: memory_desc,
+        engine: engine_type,
+        handle: Buffer | int | str | None,
+    ) -> None:
         _check_desc(desc)
-        check_engine("memory", engine)
+        check_engine(function, engine)
         self.desc = desc
         self.engine: engine_type | None = engine
         self.value: np.generic | None = None
-        self._handle: Buffer | int | None = None
-        self.tensor: Tensor | None = None
-        if isinstance(handle, str):
-            if handle != DNNL_MEMORY_ALLOCATE:
-                _refuse_handle("memory", handle, desc)
-            with translated("memory"):
-                self._bind(engine.device.malloc(max(desc.get_size(), 1)))
+        if isinstance(handle, str) and handle == DNNL_MEMORY_ALLOCATE:
+            with translated(function):
+                handle = engine.device.malloc(max(desc.get_size(), 1))
         else:
-            self.set_data_handle(handle)
+            handle = _checked(function, handle, desc, engine)
+        self._bind(function, handle)
 
     @classmethod
     def host_scalar(cls, desc: memory_desc, value: float) -> memory:
@@ -82,8 +109,8 @@ class memory:
                 "make it with memory_desc.host_scalar(data_type)",
             )
         scalar = cls.__new__(cls)
-        scalar.desc, scalar.engine, scalar.tensor = desc, None, None
-        scalar._handle = None  # noqa: SLF001  # a second maker of the same class
+        scalar.desc, scalar.engine = desc, None
+        scalar._data = None, None  # noqa: SLF001  # a second maker of the same class
         try:
             scalar.value = _scalar(value, desc)
         except (TypeError, ValueError, OverflowError):
@@ -101,43 +128,68 @@ class memory:
     @property
     def handle(self) -> Buffer | int | None:
         """What the data lies in."""
-        return self._handle
+        return self._data[0]
+
+    @property
+    def tensor(self) -> Tensor | None:
+        """The same for the planner; None where there is no data."""
+        return self._data[1]
 
     @property
     def is_gone(self) -> bool:
         """Whether the buffer that its data lies in has been freed."""
-        return isinstance(self._handle, Buffer) and self._handle.closed
+        handle = self.handle
+        return isinstance(handle, Buffer) and handle.closed
 
     def get_data_handle(self) -> int:
         """Address of the first byte; 0 where there is none."""
+        handle = self.handle
         with translated("memory.get_data_handle"):
-            return 0 if self._handle is None else int(self._handle)
+            return 0 if handle is None else int(handle)
 
     def set_data_handle(self, handle: Buffer | int | None) -> None:
-        """Put other memory behind this object; work that is queued keeps what it has."""
-        if self.value is not None:
-            _refuse_scalar("memory.set_data_handle", "handle", handle)
-        if isinstance(handle, Buffer):
-            if handle.closed or handle.nbytes < self.desc.get_size():
-                _refuse_handle("memory.set_data_handle", handle, self.desc)
-        elif handle is not None:
-            address = whole_number(handle)
-            if address is None or not 0 <= address < 2**64:
-                _refuse_handle("memory.set_data_handle", handle, self.desc)
-            handle = address
-        self._bind(handle or None)
+        """Put other memory behind this object; work that is queued keeps what it has.
+
+        Raises
+        ------
+        OneDnnError
+            invalid_arguments for what is no memory of the engine's device, or too small. The
+            memory from before stays then.
+        """
+        self.move("memory.set_data_handle", handle)
+
+    def move(self, function: str, handle: Buffer | int | None) -> None:
+        """As `set_data_handle`, for the call `function`, which refusals name."""
+        if self.value is not None or self.engine is None:
+            _refuse_scalar(function, "handle", handle)
+        self._bind(function, _checked(function, handle, self.desc, self.engine))
         calls.moved()  # what is bound to the old one is stale
 
-    def _bind(self, handle: Buffer | int | None) -> None:
-        self._handle = handle
-        self.tensor = None
+    def _bind(self, function: str, handle: Buffer | int | None) -> None:
+        made = None
         if handle is not None and not self.desc.is_empty:
-            with translated("memory"):
-                self.tensor = create_tensor(self.desc.tensor_desc, handle)
+            with translated(function):
+                made = create_tensor(self.desc.tensor_desc, handle)
+        # In one go: another thread may be executing with what was there before.
+        self._data = handle, made
 
     def get_desc(self) -> memory_desc:
         """Its descriptor."""
         return self.desc
+
+    def get_engine(self) -> engine_type:
+        """Whose memory it is; invalid_arguments for a host scalar, which has no engine."""
+        if self.engine is None:
+            refuse(
+                status.invalid_arguments,
+                "memory.get_engine",
+                "",
+                "of a host scalar, which is of no engine",
+                got=repr(self),
+                expected="memory of an engine",
+                fix="ask the engine of the primitive descriptor: get_engine()",
+            )
+        return self.engine
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """A copy of the elements in logical order; waits for work that touches this memory."""
@@ -188,12 +240,40 @@ class memory:
             fill_async(start + place, run, 0, run, queue.handle)
 
     def _tensor(self, function: str) -> Tensor:
-        if self.tensor is None or self.is_gone:
-            _refuse_handle(function, self._handle, self.desc)
-        return self.tensor
+        handle, found = self._data
+        if found is None or (isinstance(handle, Buffer) and handle.closed):
+            _refuse_handle(function, handle, self.desc)
+        return found
 
     def __repr__(self) -> str:
         return f"<memory {self.desc!r}>"
+
+
+def _checked(
+    function: str, handle: object, desc: memory_desc, engine: engine_type
+) -> Buffer | int | None:
+    """A handle behind which there is memory of the engine's device; None for null."""
+    if handle is None:
+        return None
+    if isinstance(handle, Buffer) and handle.closed:
+        _refuse_handle(function, handle, desc)
+    address = whole_number(handle)
+    if address is None or not 0 <= address < 2**64:
+        _refuse_handle(function, handle, desc)
+    left = room(engine.device, address)
+    if address and not desc.is_empty and left < desc.get_size():
+        shown = describe(handle) if isinstance(handle, Buffer) else hex(address)
+        refuse(
+            status.invalid_arguments,
+            function,
+            "handle",
+            "is no memory of the engine's device, or too small",
+            got=f"{shown}: {left} bytes of the device's memory from there on",
+            expected=f"at least {desc.get_size()} bytes of the memory of {engine!r}, from "
+            "aclrtMalloc() or engine.device.malloc(); host memory is not taken",
+            fix="leave the handle out, so that memory is allocated, and call write(values)",
+        )
+    return handle if isinstance(handle, Buffer) else address or None
 
 
 def _queue_of(stream: object) -> Stream:

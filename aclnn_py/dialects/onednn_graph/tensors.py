@@ -33,8 +33,8 @@ class tensor:
     engine : engine
         Whose memory it is.
     handle : Buffer, int, ``DNNL_MEMORY_ALLOCATE`` or ``DNNL_MEMORY_NONE``
-        Device memory of at least ``lt.get_mem_size()`` bytes, or its address; allocated here by
-        default.
+        Memory of the engine's device of at least ``lt.get_mem_size()`` bytes, or an address in it;
+        allocated here by default. Host memory is refused, as by ``onednn.memory``.
 
     Raises
     ------
@@ -50,7 +50,7 @@ class tensor:
     ) -> None:
         self._lt = check_logical_tensor("tensor", "lt", lt)
         check_engine("tensor", engine)
-        self._memory = memory(lt.memory_desc("tensor", "lt"), engine, handle)
+        self._memory = memory.made_by("tensor", lt.memory_desc("tensor", "lt"), engine, handle)
         self._views: dict[memory_desc, memory] = {}
 
     def get_logical_tensor(self) -> logical_tensor:
@@ -73,7 +73,7 @@ class tensor:
 
     def set_data_handle(self, handle: Buffer | int | None) -> None:
         """Put other memory behind it; work that is queued keeps what it has."""
-        self._memory.set_data_handle(handle)
+        self._memory.move("tensor.set_data_handle", handle)
         self._views = {}
 
     def numpy(self) -> np.ndarray[Any, Any]:
@@ -90,13 +90,15 @@ class tensor:
 
     def memory_as(self, desc: memory_desc) -> memory:
         """Its memory under a descriptor of the same elements."""
-        if desc == self._memory.desc:
+        views = self._views  # before the handle is read: those of a handle that has gone go, too
+        # What is no descriptor may have no hash, and may compare in its own way; memory refuses it.
+        known = isinstance(desc, memory_desc)
+        if known and desc == self._memory.desc:
             return self._memory
-        # What is no descriptor may have no hash; memory refuses it.
-        view = self._views.get(desc) if isinstance(desc, memory_desc) else None
+        view = views.get(desc) if known else None
         if view is None:
             engine, handle = self.get_engine(), self._memory.handle
-            view = self._views[desc] = memory(desc, engine, handle)
+            view = views[desc] = memory.made_by("tensor.memory_as", desc, engine, handle)
         return view
 
     def __repr__(self) -> str:
