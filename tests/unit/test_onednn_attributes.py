@@ -52,7 +52,8 @@ def backward(engine, attr):
 @pytest.mark.parametrize("mode", ["strict", "relaxed", "any"])
 def test_accumulation_modes_that_are_taken(bench, mode):
     attr = attr_of("set_accumulation_mode", dnnl.accumulation_mode[mode])
-    assert forward(bench.engine, attr).get_primitive_attr().accumulation.name == mode
+    made = forward(bench.engine, attr).get_primitive_attr()
+    assert made.get_accumulation_mode().name == mode
     backward(bench.engine, attr)
 
 
@@ -172,17 +173,25 @@ def test_zero_points(bench):
         ("set_host_scale", (-1,), "arg"),
         ("set_scales", (DST, 0, (0,)), "groups"),
         ("set_scales", (DST, 0, 3), "groups"),
+        ("set_scales", (DST, 0, b"a"), "groups"),
+        ("set_scales", (DST, 0, {}), "groups"),
+        ("set_scales", (DST, 0, {2}), "groups"),
         ("set_scales", (DST, 0, (), "f32"), "data_type"),
+        ("set_scales", (DST, 0, (), dnnl.data_type.f32, "yes"), "is_on_host"),
         ("set_zero_points_mask", (DST, None), "mask"),
         ("set_post_ops", ([],), "ops"),
         ("set_accumulation_mode", (9,), "mode"),
         ("set_scratchpad_mode", (None,), "mode"),
         ("set_fpmath_mode", ("any",), "mode"),
+        ("set_fpmath_mode", (dnnl.fpmath_mode.any, 2), "apply_to_int"),
+        ("set_fpmath_mode", (dnnl.fpmath_mode.any, None), "apply_to_int"),
         ("set_dropout", ((2, 3),), "mask_desc"),
         ("set_dropout", (dnnl.memory_desc.host_scalar(dnnl.data_type.u8),), "mask_desc"),
         ("set_dropout", (md(SHAPE, "s8"),), "mask_desc"),
         ("set_dropout", (md(SHAPE, "f32", "any"),), "mask_desc"),
         ("set_dropout", (None, dnnl.data_type.u8), "seed_dt"),
+        ("set_dropout", (None, dnnl.data_type.s64, 7), "use_offset"),
+        ("set_dropout", (None, dnnl.data_type.s64, 1, np.zeros(2)), "use_host_scalars"),
     ],
 )
 def test_setters_refuse(setter, values, argument):
@@ -190,11 +199,104 @@ def test_setters_refuse(setter, values, argument):
         attr_of(setter, *values)
 
 
+BY_POSITION = [
+    ("set_fpmath_mode", (1, True), {"mode": 1, "apply_to_int": True}),
+    ("set_dropout", (None, dnnl.data_type.s32, True, np.True_), {
+        "seed_dt": dnnl.data_type.s32, "use_offset": 1, "use_host_scalars": True,
+    }),
+    ("set_scales", (DST, 2, (3, 1), dnnl.data_type.bf16, True), {
+        "arg": DST, "mask": 2, "groups": [3, 1], "data_type": 2, "is_on_host": True,
+    }),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("setter", "values", "named"), BY_POSITION)
+def test_arguments_by_position_as_in_cpp(setter, values, named):
+    assert attr_of(setter, *values) == attr_of(setter, **named) != dnnl.primitive_attr()
+
+
+SETTINGS = [
+    (("set_scales_mask", DST, 0), "scales of 17: mask 0 f32"),
+    (("set_scales", SRC, 1, (2, 1), 2, True), "scales of 1: mask 1 groups (2, 1) bf16 on host"),
+    (("set_zero_points_mask", SRC, 0), "zero points of 1: mask 0 s32"),
+    (("set_dropout",), "dropout: no mask, seed s64"),
+    (("set_dropout", md(SHAPE, "u8"), 4, True, True), ", seed s32, offset, on host"),
+    (("set_accumulation_mode", 1), "accumulation relaxed"),
+    (("set_fpmath_mode", 1), "fpmath bf16>"),
+    (("set_fpmath_mode", 0, True), "fpmath strict, of integers too"),
+    (("set_scratchpad_mode", 1), "scratchpad user"),
+]
+
+
+@pytest.mark.parametrize(("setting", "text"), SETTINGS, ids=[text for _, text in SETTINGS])
+def test_attributes_are_equal_where_they_say_the_same(setting, text):
+    one, other, default = attr_of(*setting), attr_of(*setting), dnnl.primitive_attr()
+    assert one == other != default
+    assert text in repr(one)
+    assert repr(default) == "<primitive_attr of defaults>"
+    assert one != text
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(one)
+
+
+def test_the_order_of_scales_says_nothing():
+    one, other = attr_of("set_scales_mask", SRC, 0), attr_of("set_scales_mask", DST, 0)
+    one.set_scales_mask(DST, 0)
+    other.set_scales_mask(SRC, 0)
+    assert one == other
+
+
+def test_attributes_of_a_descriptor_serve_another(bench):
+    attr = ops_of(("append_eltwise", ALG.eltwise_linear, 2, 1))
+    attr.set_scratchpad_mode(dnnl.scratchpad_mode.user)
+    pd = forward(bench.engine, attr)
+    found = pd.get_primitive_attr()
+    assert found == attr
+    assert forward(bench.engine, found).get_primitive_attr() == attr
+    found.set_fpmath_mode(dnnl.fpmath_mode.tf32)  # a copy
+    assert found.get_fpmath_mode() is dnnl.fpmath_mode.tf32
+    assert pd.get_primitive_attr() == attr != found
+
+
+def test_what_descriptors_primitives_and_operations_show(bench):
+    attr = ops_of(("append_eltwise", ALG.eltwise_linear, 2, 1), ("append_sum",))
+    ops = attr.get_post_ops()
+    assert repr(ops) == "<post_ops eltwise_linear(2, 1), sum>"
+    assert repr(dnnl.post_ops()) == "<post_ops none>"
+    assert repr(attr) == "<primitive_attr post-ops: eltwise_linear(2, 1), sum>"
+    pd = forward(bench.engine, ops_of(("append_binary", ALG.binary_add, md((1, 3)))))
+    said = (
+        "forward_inference softmax_accurate axis 1: src <memory_desc f32 2x3 strides (3, 1)>, "
+        "dst <memory_desc f32 2x3 strides (3, 1)>, post-op 0 src1 <memory_desc f32 1x3 strides "
+        "(3, 1)>; post-ops: binary_add(<memory_desc f32 1x3 strides (3, 1)>)"
+    )
+    assert repr(pd) == f"<softmax_forward.primitive_desc {said}>"
+    assert repr(dnnl.softmax_forward(pd)) == f"<softmax_forward {said}>"
+    desc = backward(bench.engine, None)
+    assert repr(dnnl.softmax_backward(desc)).startswith("<softmax_backward backward_data softmax_a")
+
+
+def test_operations_tell_their_kinds():
+    f32 = dnnl.data_type.f32
+    attr = ops_of(
+        ("append_eltwise", ALG.eltwise_relu), ("append_binary", ALG.binary_add, md((1, 3))),
+        ("append_sum",), ("append_prelu", 0), ("append_dw", f32, f32, f32),
+    )  # fmt: skip
+    ops = attr.get_post_ops()
+    kinds = ["eltwise", "binary", "sum", "prelu", "convolution"]
+    assert [ops.kind(index) for index in range(ops.len())] == kinds
+    ops.append_sum()  # to a copy
+    assert (ops.len(), attr.get_post_ops().len()) == (6, 5)
+    for index in (-1, 6, 2**70, True, 1.0, None, "0"):
+        with refused("invalid_arguments", "^index$"):
+            ops.kind(index)
+
+
 def test_a_descriptor_copies_its_attributes(bench):
     attr = dnnl.primitive_attr()
     pd = forward(bench.engine, attr)
     attr.set_scratchpad_mode(dnnl.scratchpad_mode.user)
-    assert pd.get_primitive_attr().scratchpad is dnnl.scratchpad_mode.library
+    assert pd.get_primitive_attr().get_scratchpad_mode() is dnnl.scratchpad_mode.library
     assert attr.get_scratchpad_mode() is dnnl.scratchpad_mode.user
     ops = dnnl.post_ops()
     attr.set_post_ops(ops)

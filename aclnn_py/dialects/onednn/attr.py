@@ -16,8 +16,10 @@ from aclnn_py.dialects.onednn.enums import (
     scratchpad_mode,
 )
 from aclnn_py.dialects.onednn.operations import Entry, post_ops
+from aclnn_py.dialects.onednn.sequences import integers
 from aclnn_py.dialects.onednn.statuses import refuse, status
-from aclnn_runtime.arguments import describe, whole_number, whole_numbers
+from aclnn_py.dialects.onednn.truths import truth
+from aclnn_runtime.arguments import describe, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +36,11 @@ class Scale:
     element: data_type = data_type.f32
     on_host: bool = False
 
+    def __str__(self) -> str:
+        groups = f" groups {self.groups}" if self.groups else ""
+        host = " on host" if self.on_host else ""
+        return f"mask {self.mask}{groups} {self.element.name}{host}"
+
 
 @dataclass(frozen=True)
 class DropoutAttribute:
@@ -43,6 +50,12 @@ class DropoutAttribute:
     seed_dt: data_type
     use_offset: bool
     use_host_scalars: bool
+
+    def __str__(self) -> str:
+        mask = "no mask" if self.mask_desc is None else f"mask {self.mask_desc!r}"
+        offset = ", offset" if self.use_offset else ""
+        host = ", on host" if self.use_host_scalars else ""
+        return f"{mask}, seed {self.seed_dt.name}{offset}{host}"
 
 
 @dataclass(frozen=True)
@@ -58,16 +71,44 @@ class Attributes:
     fpmath_to_integers: bool = False
     scratchpad: scratchpad_mode = scratchpad_mode.library
 
+    def __str__(self) -> str:
+        """What is set, in the order of the fields; nothing where all are the defaults."""
+        found = [f"scales of {arg}: {scale}" for arg, scale in self.scales]
+        found += [f"zero points of {arg}: {points}" for arg, points in self.zero_points]
+        if self.dropout is not None:
+            found.append(f"dropout: {self.dropout}")
+        if self.post_ops:
+            found.append("post-ops: " + ", ".join(map(str, self.post_ops)))
+        if self.accumulation is not accumulation_mode.strict:
+            found.append(f"accumulation {self.accumulation.name}")
+        if self.fpmath is not fpmath_mode.strict or self.fpmath_to_integers:
+            integer = ", of integers too" if self.fpmath_to_integers else ""
+            found.append(f"fpmath {self.fpmath.name}{integer}")
+        if self.scratchpad is not scratchpad_mode.library:
+            found.append(f"scratchpad {self.scratchpad.name}")
+        return "; ".join(found)
+
 
 class primitive_attr:
     """Attributes of a primitive; a primitive descriptor takes a copy.
 
     Setters check what they are given (invalid_arguments); whether a primitive supports it is
     checked when its descriptor is made (unimplemented).
+
+    Notes
+    -----
+    Two are equal where they say the same. They can be changed, so they have no hash.
     """
 
     def __init__(self) -> None:
         self._values = Attributes()
+
+    @classmethod
+    def of(cls, values: Attributes) -> primitive_attr:
+        """Attributes with these values: what a descriptor tells of its own."""
+        made = cls()
+        made._values = values
+        return made
 
     @property
     def values(self) -> Attributes:
@@ -84,7 +125,6 @@ class primitive_attr:
         mask: int,
         groups: Sequence[int] = (),
         data_type: data_type | int = data_type.f32,
-        *,
         is_on_host: bool = False,
     ) -> None:
         """As `set_scales_mask`, with groups, an element type, or one value on the host."""
@@ -116,7 +156,6 @@ class primitive_attr:
         self,
         mask_desc: memory_desc | None = None,
         seed_dt: data_type | int = data_type.s64,
-        *,
         use_offset: bool = False,
         use_host_scalars: bool = False,
     ) -> None:
@@ -145,6 +184,8 @@ class primitive_attr:
         if mask_desc is not None and not isinstance(mask_desc, memory_desc):
             _refuse(function, "mask_desc", mask_desc, "a memory_desc or None")
         kind = member(function, "seed_dt", seed_dt, data_type)
+        offset = truth(function, "use_offset", use_offset)
+        host = truth(function, "use_host_scalars", use_host_scalars)
         if kind not in (data_type.s64, data_type.s32):
             _refuse(function, "seed_dt", kind.name, "s64 or s32")
         wanted = None if mask_desc is None or mask_desc == memory_desc() else mask_desc
@@ -152,7 +193,7 @@ class primitive_attr:
             _refuse(function, "mask_desc", mask_desc, "a descriptor of device memory")
         if wanted is not None and wanted.data_type is not data_type.u8:
             _refuse(function, "mask_desc", mask_desc, "a descriptor of u8 elements")
-        self._put(dropout=DropoutAttribute(wanted, kind, bool(use_offset), bool(use_host_scalars)))
+        self._put(dropout=DropoutAttribute(wanted, kind, offset, host))
 
     def set_post_ops(self, ops: post_ops) -> None:
         """Operations on the result; takes a copy."""
@@ -170,10 +211,19 @@ class primitive_attr:
         function = "primitive_attr.set_scratchpad_mode"
         self._put(scratchpad=member(function, "mode", mode, scratchpad_mode))
 
-    def set_fpmath_mode(self, mode: fpmath_mode | int, *, apply_to_int: bool = False) -> None:
+    def set_fpmath_mode(self, mode: fpmath_mode | int, apply_to_int: bool = False) -> None:
         """Which down-conversions are allowed."""
-        kind = member("primitive_attr.set_fpmath_mode", "mode", mode, fpmath_mode)
-        self._put(fpmath=kind, fpmath_to_integers=bool(apply_to_int))
+        function = "primitive_attr.set_fpmath_mode"
+        kind = member(function, "mode", mode, fpmath_mode)
+        self._put(fpmath=kind, fpmath_to_integers=truth(function, "apply_to_int", apply_to_int))
+
+    def get_fpmath_mode(self) -> fpmath_mode:
+        """Which down-conversions are allowed."""
+        return self._values.fpmath
+
+    def get_post_ops(self) -> post_ops:
+        """A copy of the operations on the result."""
+        return post_ops.of(self._values.post_ops)
 
     def get_scratchpad_mode(self) -> scratchpad_mode:
         """Who owns the scratchpad."""
@@ -183,8 +233,24 @@ class primitive_attr:
         """Where intermediates are kept."""
         return self._values.accumulation
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, primitive_attr):
+            return NotImplemented
+        return _said(self._values) == _said(other._values)
+
+    __hash__ = None  # type: ignore[assignment]  # as of whatever compares by value and changes
+
+    def __repr__(self) -> str:
+        return f"<primitive_attr {str(self._values) or 'of defaults'}>"
+
     def _put(self, **changes: object) -> None:
         self._values = replace(self._values, **changes)  # type: ignore[arg-type]  # setters check
+
+
+def _said(values: Attributes) -> tuple[object, ...]:
+    """What they say, whatever the order in which arguments were given their scales."""
+    rest = replace(values, scales=(), zero_points=())
+    return dict(values.scales), dict(values.zero_points), rest
 
 
 def _with(
@@ -203,11 +269,11 @@ def _scale(
         if number is None or number < 0:
             _refuse(function, argument, value, "an integer >= 0")
         numbers.append(number)
-    sizes = whole_numbers(groups)
+    sizes = integers(groups)
     if sizes is None or any(size <= 0 for size in sizes):
         _refuse(function, "groups", groups, "a sequence of positive integers, empty for none")
     element = member(function, "data_type", kind, data_type)
-    return numbers[0], Scale(numbers[1], sizes, element, bool(on_host))
+    return numbers[0], Scale(numbers[1], sizes, element, truth(function, "is_on_host", on_host))
 
 
 def _refuse(function: str, argument: str, got: object, expected: str) -> NoReturn:

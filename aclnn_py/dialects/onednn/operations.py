@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 from aclnn_py.dialects.onednn.descriptors import memory_desc
 from aclnn_py.dialects.onednn.enums import (
@@ -20,7 +20,7 @@ from aclnn_py.dialects.onednn.statuses import refuse, status
 from aclnn_runtime.arguments import describe, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = [
     "Entry", "binary_entry", "eltwise_entry", "eltwise_rule", "other_entry", "post_ops", "single",
@@ -34,6 +34,10 @@ class eltwise_entry:
     alg: algorithm
     alpha: float
     beta: float
+    kind: ClassVar[str] = "eltwise"
+
+    def __str__(self) -> str:
+        return f"{self.alg.name}({self.alpha:g}, {self.beta:g})"
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,11 @@ class binary_entry:
     alg: algorithm
     src1_desc: memory_desc
     src2_desc: memory_desc | None
+    kind: ClassVar[str] = "binary"
+
+    def __str__(self) -> str:
+        third = "" if self.src2_desc is None else f", {self.src2_desc!r}"
+        return f"{self.alg.name}({self.src1_desc!r}{third})"
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,9 @@ class other_entry:
     """A kind that exists in oneDNN and that softmax does not take."""
 
     kind: str
+
+    def __str__(self) -> str:
+        return self.kind
 
 
 Entry: TypeAlias = eltwise_entry | binary_entry | other_entry
@@ -100,6 +112,13 @@ class post_ops:
 
     def __init__(self) -> None:
         self._entries: list[Entry] = []
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> post_ops:
+        """A sequence of operations that were checked before."""
+        made = cls()
+        made._entries += entries
+        return made
 
     def append_eltwise(self, alg: algorithm | int, alpha: float = 0.0, beta: float = 0.0) -> None:
         """Append an elementwise function.
@@ -211,8 +230,37 @@ class post_ops:
         """The operations so far."""
         return tuple(self._entries)
 
+    def len(self) -> int:
+        """How many operations there are."""
+        return len(self._entries)
+
+    def kind(self, index: int) -> str:
+        """The kind of the primitive that an operation is, as ``primitive_desc.get_kind`` says it.
+
+        Raises
+        ------
+        OneDnnError
+            invalid_arguments for an index out of range; negative ones do not count from the last.
+        """
+        number = whole_number(index)
+        if number is None or not 0 <= number < len(self._entries):
+            refuse(
+                status.invalid_arguments,
+                "post_ops.kind",
+                "index",
+                "is no index of an operation",
+                got=describe(index),
+                expected=f"0 <= index < {len(self._entries)}",
+                fix="ask len() how many there are",
+            )
+        kind = self._entries[number].kind
+        return "convolution" if kind == "depthwise" else kind  # which oneDNN appends as one
+
     def __len__(self) -> int:
         return len(self._entries)
+
+    def __repr__(self) -> str:
+        return f"<post_ops {', '.join(map(str, self._entries)) or 'none'}>"
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)

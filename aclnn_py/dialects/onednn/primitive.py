@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aclnn_native import calls
 from aclnn_py.dialects.acl_tensor import aclSetAclOpExecutorRepeatable
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from aclnn_runtime import Buffer
 
 __all__ = ["primitive"]
+
+
+_INTEGER: Final = frozenset([int])
 
 
 class _Binding(NamedTuple):
@@ -75,7 +78,7 @@ class primitive(calls.Prepared):
         self._engine = pd.engine
         self._number = pd.operator.number
         self._function = f"{name}.execute"
-        self._in_user_mode = pd.get_primitive_attr().scratchpad is scratchpad_mode.user
+        self._in_user_mode = pd.get_primitive_attr().get_scratchpad_mode() is scratchpad_mode.user
         self._bound: _Binding | None = None
 
     if TYPE_CHECKING:
@@ -86,6 +89,9 @@ class primitive(calls.Prepared):
     def get_primitive_desc(self) -> softmax_primitive_desc:
         """The descriptor it was made from."""
         return self._pd
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__qualname__} {self._pd}>"
 
     # `execute` is the base's, in C: it runs what `_prepare` gave it while it is called with the
     # same objects, and comes here for everything else.
@@ -105,6 +111,7 @@ class primitive(calls.Prepared):
             return (
                 type(args) is dict
                 and args == bound.args
+                and _INTEGER.issuperset(map(type, args))  # True and 1.0 are equal to 1, too
                 and type(stream) is engines.stream
                 and stream.engine is self._engine
             )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aclnn_py.dialects.onednn import engines
+from aclnn_py.dialects.onednn.attr import primitive_attr
 from aclnn_py.dialects.onednn.descriptors import memory_desc
 from aclnn_py.dialects.onednn.engines import engine_description
 from aclnn_py.dialects.onednn.enums import (
@@ -93,9 +94,9 @@ class softmax_primitive_desc:
         """The axis of the sums."""
         return self._axis
 
-    def get_primitive_attr(self) -> Attributes:
-        """A copy of its attributes."""
-        return self._attr
+    def get_primitive_attr(self) -> primitive_attr:
+        """A copy of its attributes, which another descriptor may be given."""
+        return primitive_attr.of(self._attr)
 
     def query_md(self, index: int) -> memory_desc:
         """Descriptor of an execution argument; the zero descriptor for one it does not take.
@@ -148,9 +149,14 @@ class softmax_primitive_desc:
         """The plan as text for people."""
         return self.impl_info_str() if self.plan is None else self.plan.explain()
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         shown = ", ".join(f"{a.name} {a.desc!r}" for a in self.arguments)
-        return f"<{self._name} {self._algorithm.name} axis {self._axis}: {shown}>"
+        attributes = str(self._attr)
+        kinds = f"{self._prop_kind.name} {self._algorithm.name} axis {self._axis}"
+        return f"{kinds}: {shown}{'; ' if attributes else ''}{attributes}"
+
+    def __repr__(self) -> str:
+        return f"<{self._name} {self}>"
 
 
 def description_of(function: str, value: object) -> engine_description:
