@@ -232,6 +232,19 @@ def test_known_arguments_are_looked_at_again(bench):
     np.testing.assert_allclose(other.numpy(), np.full(SHAPE, 0.2), rtol=1e-6)
 
 
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("key", [True, np.float32(1), 1.0, None, "src"], ids=repr)
+def test_a_key_is_an_integer(bench, key, known):
+    """Also where the arguments are known already: some of them are equal to 1."""
+    desc = md(SHAPE)
+    primitive = dnnl.softmax_forward(bench.forward_pd(desc, desc, 1))
+    src, dst = bench.memory(desc), bench.memory(desc)
+    if known:
+        bench.run(primitive, {SRC: src, DST: dst})
+    refuses(bench, primitive, {key: src, DST: dst}, "args")
+    bench.run(primitive, {np.int64(SRC): src, DST: dst})
+
+
 # ---- in place (section 1.4) ---------------------------------------------------------------------
 
 

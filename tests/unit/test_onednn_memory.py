@@ -117,6 +117,23 @@ def test_a_type_by_its_number():
             dnnl.memory_desc((2,), wrong, "a")
 
 
+@pytest.mark.parametrize(
+    ("desc", "kind", "strides"),
+    [
+        (md((2, 3), "f16", "ba"), "blocked", (1, 2)),
+        (md((2, 3), "u8", "any"), "any", ()),
+        (dnnl.memory_desc(), "undef", ()),
+    ],
+    ids=repr,
+)
+def test_getters(desc, kind, strides):
+    assert desc.get_dims() == desc.dims
+    assert desc.get_ndims() == desc.ndims
+    assert desc.get_data_type() is desc.data_type
+    assert desc.get_format_kind() is dnnl.format_kind[kind]
+    assert desc.get_strides() == strides
+
+
 def test_the_zero_descriptor():
     zero = dnnl.memory_desc()
     assert (zero.ndims, zero.get_size(), zero.format_kind) == (0, 0, dnnl.format_kind.undef)
@@ -321,6 +338,10 @@ def test_memory_without_data(bench):
         (lambda e: dnnl.memory(md((2,)), e).write("text"), "values"),
         (lambda e: dnnl.memory(md((2, 2)), e).write([[1], [1, 2]]), "values"),
         (lambda e: dnnl.memory(md((2,)), e).write([1j, 0]), "values"),
+        (lambda e: dnnl.memory(md((2,)), e).write(np.zeros(2, [("a", "f4")])), "values"),
+        (lambda e: dnnl.memory(md((2,)), e).write(np.zeros(2, [("a", "f4", 2)])), "values"),
+        (lambda e: dnnl.memory(md((2,)), e).write(np.zeros(2, "V4")), "values"),
+        (lambda e: host_scalar("f32", np.zeros((), [("a", "f4")])), "value"),
         (lambda e: dnnl.memory(md((2,), "s8"), e).write([0, 300]), "values"),
         (lambda e: dnnl.memory(md((2,), "u8"), e).write([-1, 0]), "values"),
         (lambda e: dnnl.memory(md((2,), "s32"), e).write([0.5, 0]), "values"),

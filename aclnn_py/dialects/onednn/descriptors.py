@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["memory_desc"]
 
 _NAME = "memory_desc"
-_DataType: TypeAlias = data_type  # by this name inside of the class, which has a field of the other
+# By these names inside of the class, which has fields of the others.
+_DataType: TypeAlias = data_type
+_FormatKind: TypeAlias = format_kind
 
 
 class memory_desc:
@@ -55,7 +57,7 @@ class memory_desc:
 
     dims: tuple[int, ...]
     data_type: _DataType
-    format_kind: format_kind
+    format_kind: _FormatKind
     strides: tuple[int, ...]
 
     def __init__(
@@ -111,6 +113,26 @@ class memory_desc:
             _check_strides(self.dims, self.strides)
         vars(self)["format_kind"] = format_kind.blocked
         _check_size(self)
+
+    def get_dims(self) -> tuple[int, ...]:
+        """Its sizes."""
+        return self.dims
+
+    def get_ndims(self) -> int:
+        """Number of dimensions; 0 for the zero descriptor."""
+        return len(self.dims)
+
+    def get_data_type(self) -> _DataType:
+        """Its element type."""
+        return self.data_type
+
+    def get_format_kind(self) -> _FormatKind:
+        """What it says of its layout."""
+        return self.format_kind
+
+    def get_strides(self) -> tuple[int, ...]:
+        """Its strides [elements]; none without a layout."""
+        return self.strides
 
     @property
     def ndims(self) -> int:

@@ -21,7 +21,7 @@ from aclnn_py.dialects.onednn.enums import (
 )
 from aclnn_py.dialects.onednn.memories import memory
 from aclnn_py.dialects.onednn.statuses import refuse, status
-from aclnn_runtime.arguments import describe
+from aclnn_runtime.arguments import describe, whole_number
 
 if TYPE_CHECKING:
     from aclnn_py.dialects.onednn.extras import Argument
@@ -80,6 +80,9 @@ def check_arguments(function: str, pd: softmax_primitive_desc, args: object) -> 
     known = {argument.index: argument for argument in pd.arguments}
     scratchpad = pd.scratchpad_desc()
     for index, given in args.items():
+        if whole_number(index) is None:  # a mapping takes True and 1.0 for 1
+            what, expected = "has a key that is no index", "integers DNNL_ARG_*"
+            _invalid(function, "args", what, describe(index), expected, pd.words.fix)
         if index in known:
             continue
         if index == DNNL_ARG_SCRATCHPAD and scratchpad.dims:

@@ -300,7 +300,7 @@ def _numpy_type(desc: memory_desc) -> Any:
 def _elements(values: ArrayLike, desc: memory_desc) -> np.ndarray[Any, Any]:
     """Values in the descriptor's type; ValueError for what an integer type does not have."""
     given, wanted = np.asarray(values), np.dtype(_numpy_type(desc))
-    if given.dtype.kind in "cmMOSU":
+    if given.dtype.kind in "cmMOSTU" or given.dtype.type is np.void:  # records, but not bfloat16
         raise ValueError(f"{given.dtype}, which are no real numbers")
     with np.errstate(invalid="ignore", over="ignore"):
         array = given.astype(wanted)
