@@ -278,6 +278,25 @@ def test_an_input_needs_a_layout(bench, layout):
         bench.compiled(part, [lt(0, "f32", SHAPE, dnnl.layout_type[layout])], [lt(9)])
 
 
+def test_a_tensor_without_layout_is_an_edge_and_no_port(bench):
+    """undef is what C++ makes without a layout: the graph takes it, compilation does not."""
+    f32 = dnnl.data_type.f32
+    x, y = dnnl.logical_tensor(0, f32), dnnl.logical_tensor(9, f32)
+    (part,) = partitions(op(0, "SoftMax", [x], [y]))
+    assert part.get_output_ports() == [y]
+    known = lt(0, "f32", SHAPE)
+    undef = dnnl.logical_tensor(0, f32, SHAPE, dnnl.layout_type.undef)
+    for inputs, outputs, label in (
+        ([x], [lt(9)], "inputs"),
+        ([undef], [lt(9)], "inputs"),
+        ([known], [y], "outputs"),
+    ):
+        with refused("invalid_arguments", rf"^{label}\[0\]$") as caught:
+            part.compile(inputs, outputs, bench.engine)
+        assert "layout_type.strided" in caught.value.hint
+    assert bench.compiled(part, [known], [lt(9)]).query_logical_tensor(9).get_dims() == SHAPE
+
+
 def test_outputs_that_cannot_be_written(bench):
     part = part_of("SoftMax")
     with refused("invalid_arguments", "output"):
@@ -301,8 +320,11 @@ def test_engines(bench):
 
 def test_a_partition_that_is_not_supported(bench):
     (part,) = partitions(op(0, "Exp", [lt(0)], [lt(9)]))
-    with refused("invalid_arguments"):
+    with refused("invalid_arguments") as caught:
         bench.compiled(part, shaped(part, SHAPE))
+    assert "got:      <op 0 Exp>\n" in str(caught.value)
+    assert "get_ops()" in caught.value.hint
+    assert "is_supported() is true" in caught.value.hint
 
 
 def test_opaque_layouts(bench):

@@ -135,9 +135,13 @@ def test_unknown_ids(call, tid):
     [
         ("desc", lambda tensor: tensor.memory_as([])),
         ("desc", lambda tensor: tensor.memory_as(None)),
+        ("desc", lambda tensor: tensor.memory_as(np.zeros(3))),
         ("values", lambda tensor: tensor.write([[1], [2, 3]])),
+        ("values", lambda tensor: tensor.write(np.zeros(2, [("a", "f4")]))),
         ("values", lambda tensor: tensor.write(None)),
         ("other", lambda tensor: tensor.get_logical_tensor().has_same_shape_and_layout(None)),
+        ("other", lambda tensor: tensor.get_logical_tensor().is_equal(None)),
+        ("other", lambda tensor: tensor.get_logical_tensor().is_equal(np.zeros(3))),
     ],
 )
 @pytest.mark.parametrize("dims", [(), (2,), (2, 2)], ids=str)

@@ -96,6 +96,10 @@ BAD = [
     ("ptype", {"ptype": dnnl.property_type.host_scalar}),
     ("layout_id", {"layout": dnnl.layout_type.opaque}),
     ("layout_id", {"layout": dnnl.layout_type.opaque, "layout_id": 5}),
+    ("layout", {"layout": dnnl.property_type.variable}),
+    ("layout", {"dims": dnnl.layout_type.any, "layout": dnnl.layout_type.any}),
+    ("dims", {"dims": dnnl.property_type.variable}),
+    ("layout_id", {"dims": dnnl.layout_type.opaque}),
     ("layout_id", {"layout_id": 1}), ("layout_id", {"layout_id": np.array([0, 1])}),
     # What has no order, more axes than one, or is one value though made of many.
     *[(name, {name: value}) for name in ("dims", "layout") for value in (
@@ -128,6 +132,81 @@ def test_strides_that_do_not_fit_say_why(dims, text):
     with refused("invalid_arguments", "layout") as caught:
         lt(0, "f32", dims, (2, 1))
     assert text in str(caught.value)
+
+
+LAYOUT, F32 = dnnl.layout_type, dnnl.data_type.f32
+
+
+@pytest.mark.parametrize("layout", [LAYOUT.undef, LAYOUT.any, LAYOUT.strided])
+def test_a_layout_type_in_the_place_of_dims_is_the_layout(layout):
+    """The C++ constructor without dimensions; the layout's number is no rank."""
+    one = dnnl.logical_tensor(0, F32, layout)
+    assert one == dnnl.logical_tensor(0, F32, None, layout)
+    assert (one.ndims, one.get_layout_type()) == (-1, layout)
+    opaque = dnnl.logical_tensor(0, F32, LAYOUT.opaque, layout_id=1)
+    assert (opaque.ndims, opaque.get_layout_id()) == (-1, 1)
+
+
+@pytest.mark.parametrize(
+    ("dims", "layout"),
+    [
+        ((), "undef"), ((None,), "undef"), ((dnnl.DNNL_GRAPH_UNKNOWN_NDIMS,), "undef"),
+        ((2,), "strided"), (((2, 3),), "strided"), (((),), "strided"), (((2, UNKNOWN),), "strided"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_without_a_layout(dims, layout):
+    """undef as in C++ where nothing is known; with dims C++ has no default."""
+    assert dnnl.logical_tensor(0, F32, *dims).get_layout_type() is LAYOUT[layout]
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 2**70, np.int64(1), True], ids=repr)
+def test_a_number_is_no_layout(number):
+    with refused("invalid_arguments", "^layout$") as caught:
+        dnnl.logical_tensor(0, F32, (2, 3), number)
+    for said in ("layout_type.undef, any, strided or opaque", "layout_id=", "query_logical_tensor"):
+        assert said in str(caught.value)
+
+
+def test_the_way_to_an_opaque_id():
+    with refused("invalid_arguments", "^layout$") as caught:
+        lt(0, "f32", (2, 3)).get_layout_id()
+    assert "compiled_partition.query_logical_tensor(id)" in caught.value.hint
+    assert "layout_type.any" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("argument", "given"),
+    [
+        ("dims", (None, LAYOUT.strided)), ("dims", (np.zeros(3, "f4"), LAYOUT.strided)),
+        ("dims", (2, LAYOUT.strided)), ("dims", ((-1,), LAYOUT.any)), ("dims", ((1,) * 13, 1)),
+        ("kind", ((2, 3), 5)), ("kind", ((2, 3), None)), ("kind", ((2, 3), (3, 1))),
+        ("strides", ((2, 3), LAYOUT.strided, (1,))), ("strides", ((2, 3), LAYOUT.strided, (-3, 1))),
+        ("strides", ((2, 3), LAYOUT.strided, None)), ("strides", ((2, 3), LAYOUT.any, (3, 1))),
+    ],
+    ids=shown,
+)  # fmt: skip
+def test_with_layout_refuses(argument, given):
+    with refused("invalid_arguments", f"^{argument}$") as caught:
+        lt(0).with_layout(*given)
+    assert caught.value.function == "logical_tensor.with_layout"
+
+
+def test_with_layout():
+    one = dnnl.logical_tensor(0, F32)
+    assert one.with_layout([2, 3], 2) == lt(0, "f32", (2, 3))
+    assert one.with_layout((2, 3), LAYOUT.strided, (1, 2)) == lt(0, "f32", (2, 3), (1, 2))
+    assert one.with_layout((2, 3), ANY) == lt(0, "f32", (2, 3), ANY)
+
+
+def test_a_name_in_the_place_of_inputs():
+    """The C++ constructor without tensors."""
+    one = dnnl.op(5, KIND.SoftMax, "mine")
+    assert (one.verbose_name, one.inputs, one.outputs) == ("mine", (), ())
+    assert dnnl.op(5, KIND.SoftMax, "").verbose_name == "SoftMax_5"
+    for more in ({"outputs": [lt(1)]}, {"outputs": 5}, {"verbose_name": "another"}):
+        with refused("invalid_arguments", "^inputs$"):
+            dnnl.op(5, KIND.SoftMax, "mine", **more)
 
 
 def test_a_rank_as_a_numpy_integer():
@@ -171,8 +250,11 @@ def test_the_order_of_calls():
     assert graph.get_fpmath_mode() is dnnl.fpmath_mode.bf16
     other = op(1, "SoftMax", [lt(1)], [lt(2)])
     assert graph.add_op(other, allow_exception=False) is dnnl.status.invalid_graph
+    assert graph.add_op(other, False) is dnnl.status.invalid_graph  # noqa: FBT003  # as in C++
     with refused("invalid_graph"):
         graph.add_op(other)
+    with refused("invalid_arguments", "allow_exception"):
+        graph.add_op(other, "yes")
     with refused("invalid_graph"):
         graph.set_fpmath_mode(dnnl.fpmath_mode.any)
     assert graph.get_op_num() == 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from aclnn_py.dialects.onednn.enums import engine_kind, fpmath_mode, member
 from aclnn_py.dialects.onednn.statuses import OneDnnError, refuse, status
+from aclnn_py.dialects.onednn.truths import truth
 from aclnn_py.dialects.onednn_graph.enums import policy as policy_type
 from aclnn_py.dialects.onednn_graph.fusion import cut
 from aclnn_py.dialects.onednn_graph.ops import op
@@ -41,7 +42,7 @@ class graph:
         self._ops: list[op] = []
         self._finalized = False
 
-    def add_op(self, one: op, *, allow_exception: bool = True) -> status:
+    def add_op(self, one: op, allow_exception: bool = True) -> status:
         """Add a copy of an operator.
 
         Parameters
@@ -57,10 +58,11 @@ class graph:
             invalid_graph_op where the schema is not kept or the id is taken; invalid_graph once
             the graph is final; invalid_arguments for what is no op.
         """
+        raised = truth("graph.add_op", "allow_exception", allow_exception)
         try:
             self._add(one)
         except OneDnnError as error:
-            if allow_exception:
+            if raised:
                 raise
             return error.status
         return status.success

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
 from aclnn_py.dialects.onednn.descriptors import memory_desc
@@ -27,6 +28,7 @@ __all__ = ["check_logical_tensor", "dense_strides", "logical_tensor"]
 
 _NAME: Final = "logical_tensor"
 _MOST_ID: Final = 2**64
+_SIZES: Final = f"at most {DNNL_MAX_NDIMS} sizes, each >= 0 or DNNL_GRAPH_UNKNOWN_DIM"
 
 # The only opaque layout there is: row-major. What is opaque is that callers may not count on it.
 _OPAQUE_ID: Final = 1
@@ -75,10 +77,11 @@ class logical_tensor:
         Identity; operators that name the same one are connected.
     dtype : data_type
         Element type; undef where it is not known.
-    dims : sequence of int, int or None
+    dims : sequence of int, int, layout_type or None
         Sizes (``DNNL_GRAPH_UNKNOWN_DIM`` for one that is not known), a rank alone, or nothing
-        known. An empty sequence is a scalar.
-    layout : layout_type or sequence of int
+        known. An empty sequence is a scalar. A layout type in this place is that of a tensor of
+        unknown rank, as in the C++ constructor without dimensions.
+    layout : layout_type or sequence of int, optional
         Or strides [elements]. Strided without strides is row-major.
     ptype : property_type
         Whether the data is constant.
@@ -89,6 +92,12 @@ class logical_tensor:
     ------
     OneDnnError
         invalid_arguments.
+
+    Notes
+    -----
+    Without a layout a tensor of unknown rank is undef, as in C++: it can be an edge of a graph,
+    while ``partition.compile`` asks for a layout. With a rank or sizes C++ has no default; here it
+    is strided. An integer is no layout: the id that C++ takes in this place is `layout_id`.
     """
 
     data_type: ClassVar[type[data_type_t]] = data_type_t
@@ -108,23 +117,28 @@ class logical_tensor:
         self,
         tid: int,
         dtype: data_type_t | int = data_type_t.undef,
-        dims: Sequence[int] | int | None = None,
-        layout: layout_type_t | Sequence[int] | int = layout_type_t.strided,
+        dims: Sequence[int] | layout_type_t | int | None = None,
+        layout: layout_type_t | Sequence[int] | None = None,
         ptype: property_type_t | int = property_type_t.undef,
         layout_id: int = 0,
     ) -> None:
         put: Any = object.__setattr__
         put(self, "id", _id(tid))
         put(self, "dtype", member(_NAME, "dtype", dtype, data_type_t))
+        if isinstance(dims, layout_type_t):
+            if layout is not None:
+                got = f"{describe(dims)}, {describe(layout)}"
+                _invalid("layout", "is given twice, in the place of dims, too", got, "one layout")
+            dims, layout = None, dims
         ndims, sizes = _dims(dims)
         put(self, "ndims", ndims)
         put(self, "dims", sizes)
-        constant, strided = property_type_t.constant, layout_type_t.strided
+        constant = property_type_t.constant
         put(self, "ptype", member(_NAME, "ptype", ptype, property_type_t, constant))
-        given = isinstance(layout, int)
-        kind = member(_NAME, "layout", layout, layout_type_t, strided) if given else strided
+        kind = _layout_type(layout, ndims)
         put(self, "layout", kind)
-        put(self, "strides", _strides(ndims, sizes, kind, None if given else layout))
+        steps = None if isinstance(layout, layout_type_t) else layout
+        put(self, "strides", _strides(ndims, sizes, kind, steps))
         put(self, "layout_id", layout_id)
         _check_opaque(self)
         _check_host_scalar(self)
@@ -166,7 +180,15 @@ class logical_tensor:
     def get_layout_id(self) -> int:
         """The id of its opaque layout."""
         if self.layout is not layout_type_t.opaque:
-            _invalid("layout", "is not opaque", repr(self), "layout_type.opaque")
+            _invalid(
+                "layout",
+                "is not opaque",
+                repr(self),
+                "layout_type.opaque",
+                "logical_tensor.get_layout_id",
+                "compile the port with layout_type.any and ask what compiled_partition."
+                "query_logical_tensor(id) gives",
+            )
         return self.layout_id
 
     def get_property_type(self) -> property_type_t:
@@ -179,7 +201,7 @@ class logical_tensor:
 
     def is_equal(self, other: logical_tensor) -> bool:
         """Whether both say the same; the property does not count."""
-        return self == other
+        return self == check_logical_tensor("logical_tensor.is_equal", "other", other)
 
     def has_same_shape_and_layout(self, other: logical_tensor) -> bool:
         """Whether memory of one fits the other, types aside."""
@@ -188,15 +210,26 @@ class logical_tensor:
         return mine == (other.dims, other.layout, other.strides)
 
     def with_layout(
-        self, dims: tuple[int, ...], kind: layout_type_t, strides: tuple[int, ...] = ()
+        self, dims: Sequence[int], kind: layout_type_t | int, strides: Sequence[int] = ()
     ) -> logical_tensor:
-        """The same edge, its shape and layout decided."""
-        fixed = strides or (dense_strides(dims) if kind is layout_type_t.strided else ())
-        number = _OPAQUE_ID if kind is layout_type_t.opaque else 0
+        """The same edge, its shape and layout decided; without strides, strided is row-major.
+
+        Raises
+        ------
+        OneDnnError
+            invalid_arguments for what is no shape or layout. Strides that overlap are refused
+            where memory is asked for.
+        """
+        function = "logical_tensor.with_layout"
+        sizes, strided = _sizes(dims, function), layout_type_t.strided
+        layout = member(function, "kind", kind, layout_type_t, strided)
+        steps = _steps(strides, len(sizes) if layout is strided else 0, function)
+        fixed = steps or (dense_strides(sizes) if layout is strided else ())
+        number = _OPAQUE_ID if layout is layout_type_t.opaque else 0
         made = object.__new__(logical_tensor)
         state = {
-            "id": self.id, "dtype": self.dtype, "ndims": len(dims), "dims": dims, "layout": kind,
-            "strides": fixed, "layout_id": number, "ptype": self.ptype,
+            "id": self.id, "dtype": self.dtype, "ndims": len(sizes), "dims": sizes,
+            "layout": layout, "strides": fixed, "layout_id": number, "ptype": self.ptype,
         }  # fmt: skip
         for name, value in state.items():
             object.__setattr__(made, name, value)
@@ -264,20 +297,59 @@ def _id(value: object) -> int:
 def _dims(value: object) -> tuple[int, tuple[int, ...]]:
     if value is None:
         return DNNL_GRAPH_UNKNOWN_NDIMS, ()
-    rank = whole_number(value)
+    rank = None if isinstance(value, Enum) else whole_number(value)  # no enumerator is a rank
+    if rank is None:
+        sizes = _sizes(value)
+        return len(sizes), sizes
     if rank == DNNL_GRAPH_UNKNOWN_NDIMS:
         return DNNL_GRAPH_UNKNOWN_NDIMS, ()
-    unnamed = (DNNL_GRAPH_UNKNOWN_DIM,) * min(max(rank or 0, 0), DNNL_MAX_NDIMS)
-    sizes = integers(value) if rank is None else unnamed
+    if not 0 <= rank <= DNNL_MAX_NDIMS:
+        _invalid("dims", "are no sizes", describe(value), _SIZES)
+    return rank, (DNNL_GRAPH_UNKNOWN_DIM,) * rank
+
+
+def _sizes(value: object, function: str = _NAME) -> tuple[int, ...]:
+    sizes = integers(value)
     if sizes is None:
         wanted = "a list, tuple or one-dimensional array of integers"
-        _invalid("dims", "are no sizes", describe(value), wanted)
+        _invalid("dims", "are no sizes", describe(value), wanted, function)
     negative = [size for size in sizes if size < 0 and size != DNNL_GRAPH_UNKNOWN_DIM]
-    rank = len(sizes) if rank is None else rank
-    if negative or not 0 <= rank <= DNNL_MAX_NDIMS or any(size >= 2**63 for size in sizes):
-        expected = f"at most {DNNL_MAX_NDIMS} sizes, each >= 0 or DNNL_GRAPH_UNKNOWN_DIM"
-        _invalid("dims", "are no sizes", describe(value), expected)
-    return rank, sizes
+    if negative or len(sizes) > DNNL_MAX_NDIMS or any(size >= 2**63 for size in sizes):
+        _invalid("dims", "are no sizes", describe(value), _SIZES, function)
+    return sizes
+
+
+def _steps(value: object, count: int, function: str) -> tuple[int, ...]:
+    """Strides that a layout of `count` of them is given; none are fine, too."""
+    steps = integers(value)
+    unknown = DNNL_GRAPH_UNKNOWN_DIM
+    if steps is None or len(steps) not in (0, count) or any(s < 0 and s != unknown for s in steps):
+        wanted = (
+            f"none, or {count} integers >= 0" if count else "none: only what is strided has some"
+        )
+        _invalid("strides", "do not fit the layout", describe(value), wanted, function)
+    return steps
+
+
+def _layout_type(value: object, ndims: int) -> layout_type_t:
+    """What is said of the layout, by a type, strides or nothing."""
+    if isinstance(value, layout_type_t):
+        return value
+    if value is None and ndims < 0:
+        return layout_type_t.undef
+    if isinstance(value, bool | Enum) or whole_number(value) is not None:
+        refuse(
+            status.invalid_arguments,
+            _NAME,
+            "layout",
+            "is no layout_type",
+            got=describe(value),
+            expected="layout_type.undef, any, strided or opaque, or strides; the id of an opaque "
+            "layout is layout_id=, as get_layout_id() of what compiled_partition."
+            "query_logical_tensor(id) gives",
+            fix="for example layout_type.strided",
+        )
+    return layout_type_t.strided
 
 
 def _strides(
@@ -373,13 +445,20 @@ def _check_host_scalar(tensor: logical_tensor) -> None:
         _invalid("ptype", "is for scalars", repr(tensor), "no dimension, of f32, s32 or s64")
 
 
-def _invalid(argument: str, what: str, got: str, expected: str) -> NoReturn:
+def _invalid(
+    argument: str,
+    what: str,
+    got: str,
+    expected: str,
+    function: str = _NAME,
+    fix: str = "logical_tensor(id, data_type.f32, (4, 8), layout_type.strided)",
+) -> NoReturn:
     refuse(
         status.invalid_arguments,
-        _NAME,
+        function,
         argument,
         what,
         got=got,
         expected=expected,
-        fix="logical_tensor(id, data_type.f32, (4, 8), layout_type.strided)",
+        fix=fix,
     )

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["op"]
 
+_NONE: Final = ()
+
 
 class op:
     """An operator of a graph.
@@ -41,6 +43,7 @@ class op:
     inputs, outputs : sequence or mapping of logical_tensor
         By index, or by the schema's names. Input 1 of LogSoftmaxBackward is ``dst``, the forward's
         OUTPUT (log-probabilities); older pages name it ``src``, which is taken for the same thing.
+        A text in the place of `inputs` is the name, as in the C++ constructor without tensors.
     verbose_name : str
         For texts.
 
@@ -58,15 +61,18 @@ class op:
         self,
         id: int,  # as in the C++ interface
         kind: kind_type | int,
-        inputs: Sequence[logical_tensor] | Mapping[str, logical_tensor] = (),
-        outputs: Sequence[logical_tensor] | Mapping[str, logical_tensor] = (),
+        inputs: Sequence[logical_tensor] | Mapping[str, logical_tensor] | str = (),
+        outputs: Sequence[logical_tensor] | Mapping[str, logical_tensor] = _NONE,
         verbose_name: str = "",
     ) -> None:
         self.id = _id(id)
         self.op_kind = member("op", "kind", kind, kind_type, kind_type.SoftMax)
+        given: object = inputs
+        if isinstance(inputs, str) and not verbose_name and outputs is _NONE:
+            given, verbose_name = (), inputs
         self.verbose_name = str(verbose_name) or f"{self.op_kind.name}_{self.id}"
         schema = SCHEMAS.get(self.op_kind)
-        self.inputs = _tensors("inputs", inputs, schema.inputs if schema else None)
+        self.inputs = _tensors("inputs", given, schema.inputs if schema else None)
         self.outputs = _tensors("outputs", outputs, schema.outputs if schema else None)
         self.attributes: dict[attr_type, tuple[Value, object]] = {}
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["partition"]
 
 _COMPILE = "partition.compile"
+_WITH_LAYOUT = "say it when compiling: logical_tensor(id, dtype, dims, layout_type.strided)"
 
 
 class partition:
@@ -121,10 +122,11 @@ class partition:
         Parameters
         ----------
         inputs : sequence of logical_tensor
-            One for each input port, in any order: known dimensions, strided or opaque.
+            One for each input port, in any order: known dimensions, strided or opaque. A layout
+            that is undef, as of tensors that were made without one, will not do.
         outputs : sequence of logical_tensor
             One for each output port. Unknown dimensions are inferred, unknown strides are
-            row-major; ``any`` becomes opaque.
+            row-major; ``any`` becomes opaque, undef is refused.
         engine : engine
             Of the graph's kind.
 
@@ -141,9 +143,7 @@ class partition:
         Quantize rounds nothing in between. diff_dst and dst must have equal dimensions.
         """
         if not self.is_supported():
-            got = " ".join(one.op_kind.name for one in self._ops)
-            wanted = "a softmax, log-softmax or one of their gradients"
-            _invalid(_COMPILE, "", "of a partition that is not supported", got, wanted)
+            self._refuse_unsupported()
         check_engine(_COMPILE, engine)
         if engine.get_kind() is not self._engine_kind:
             got, wanted = engine.get_kind().name, self._engine_kind.name
@@ -168,6 +168,18 @@ class partition:
         for number, one in wanted_outputs.items():
             settled[number] = _settle_output(one, dims[number], labels[number])
         return compiled_partition.of_ops(self._ops, settled, engine)
+
+    def _refuse_unsupported(self) -> NoReturn:
+        family = ", ".join(kind.name for kind in (*FORWARD, *BACKWARD))
+        _invalid(
+            _COMPILE,
+            "",
+            "of a partition that is not supported",
+            ", ".join(map(repr, self._ops)),
+            f"a partition that begins with one of {family}",
+            "compute its operators, whose ids get_ops() has, elsewhere; compile partitions of "
+            "which is_supported() is true",
+        )
 
     def __repr__(self) -> str:
         shown = " -> ".join(one.op_kind.name for one in self._ops)
@@ -213,7 +225,7 @@ def _sequence(argument: str, values: object) -> list[object]:
 def _check_input(one: logical_tensor, label: str) -> None:
     if one.layout not in (layout_type.strided, layout_type.opaque):
         wanted = "strided, or opaque as queried from a compiled partition"
-        _invalid(_COMPILE, label, "has no definite layout", repr(one), wanted)
+        _invalid(_COMPILE, label, "has no definite layout", repr(one), wanted, _WITH_LAYOUT)
     one.memory_desc(_COMPILE, label)
 
 
@@ -221,7 +233,8 @@ def _settle_output(one: logical_tensor, dims: tuple[int, ...], label: str) -> lo
     check_compatible(one, dims, label)
     if one.layout is layout_type.undef:
         wanted = "strided, any or opaque"
-        _invalid(_COMPILE, label, "has no layout", repr(one), wanted)
+        fix = f"{_WITH_LAYOUT}, or layout_type.any to have it chosen"
+        _invalid(_COMPILE, label, "has no layout", repr(one), wanted, fix)
     strided = one.layout is layout_type.strided
     known = strided and bool(one.strides) and DNNL_GRAPH_UNKNOWN_DIM not in one.strides
     kind = layout_type.strided if strided else layout_type.opaque
@@ -244,7 +257,14 @@ def _invalid_broadcast(got: tuple[int, ...], wanted: tuple[int, ...]) -> NoRetur
     )
 
 
-def _invalid(function: str, argument: str, what: str, got: str, expected: str) -> NoReturn:
+def _invalid(
+    function: str,
+    argument: str,
+    what: str,
+    got: str,
+    expected: str,
+    fix: str = "compare with is_supported(), get_input_ports() and get_output_ports()",
+) -> NoReturn:
     refuse(
         status.invalid_arguments,
         function,
@@ -252,5 +272,5 @@ def _invalid(function: str, argument: str, what: str, got: str, expected: str) -
         what,
         got=got,
         expected=expected,
-        fix="compare with is_supported(), get_input_ports() and get_output_ports()",
+        fix=fix,
     )
