@@ -41,6 +41,24 @@ the variants without `_13`, and in ONNX before version 13, axis k cuts the tenso
 prod(shape[:k]) rows of prod(shape[k:]) elements; with k = r - 1 that is the last axis alone.
 """
 
+DIFFERENCES = """
+## Where the oneDNN dialects differ from the library
+
+On purpose, beside what the tables say:
+
+- The memory of a device is apart from the host's, as on an accelerator: a data handle is an address
+  in live memory of the engine's device with enough bytes behind it (`aclrtMalloc`,
+  `engine.device.malloc`, a `Buffer`), else invalid_arguments where it is given. oneDNN's CPU engine
+  takes any pointer. Leave the handle out and call `write()` to bring host values in.
+  `DNNL_MEMORY_NONE`, and any handle for memory of no bytes, are as there.
+- `logical_tensor(id, type)` is undef and `logical_tensor(id, type, layout_type.any)` of unknown
+  rank, as in C++. With dims but without a layout, which C++ does not offer, it is strided,
+  row-major. The id of an opaque layout is the argument `layout_id`; a plain integer in the place of
+  the layout is refused.
+- Kinds of primitives are texts: `primitive_desc.get_kind()`, `post_ops.kind(index)`.
+- `get_fpmath_mode()` of attributes returns the mode alone, as C++'s form without an argument.
+"""
+
 
 def render() -> dict[Path, str]:
     """The folder's page and the front page, which has the gradient's table."""
@@ -53,7 +71,7 @@ def page() -> str:
     lines = ["| dialect | module |", "|---|---|"]
     lines += [f"| {dialect} | {module(name)} |" for dialect, name in MODULES.items()]
     tables = [f"\n## {family}\n\n{markdown(family)}" for family in FAMILIES]
-    return HEAD + "\n".join(lines) + "\n" + AXES + "".join(tables)
+    return HEAD + "\n".join(lines) + "\n" + AXES + "".join(tables) + DIFFERENCES
 
 
 def module(name: str) -> str:

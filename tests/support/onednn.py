@@ -38,6 +38,21 @@ def md(dims, dtype="f32", layout=None):
     return dnnl.memory_desc(dims, dnnl.data_type[dtype], tag if layout is None else layout)
 
 
+def attr_of(setter, *values, **named):
+    """Attributes of which one is set."""
+    attr = dnnl.primitive_attr()
+    getattr(attr, setter)(*values, **named)
+    return attr
+
+
+def ops_of(*calls):
+    """Attributes with post-ops: the name of an append function and its arguments each."""
+    ops = dnnl.post_ops()
+    for name, *values in calls:
+        getattr(ops, name)(*values)
+    return attr_of("set_post_ops", ops)
+
+
 @contextmanager
 def refused(status, argument=None):
     """The block answers with `status`, blames `argument` and says everything it should."""

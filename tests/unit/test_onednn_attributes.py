@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aclnn_py.dialects import onednn as dnnl
-from support.onednn import Bench, md, refused
+from support.onednn import Bench, attr_of, md, ops_of, refused
 
 SHAPE = (2, 3)
 SRC, DST = dnnl.DNNL_ARG_SRC, dnnl.DNNL_ARG_DST
@@ -18,19 +18,6 @@ GPU = dnnl.engine_description(dnnl.engine_kind.gpu)
 @pytest.fixture(scope="module")
 def bench():
     return Bench()
-
-
-def attr_of(setter, *values, **named):
-    attr = dnnl.primitive_attr()
-    getattr(attr, setter)(*values, **named)
-    return attr
-
-
-def ops_of(*calls):
-    ops = dnnl.post_ops()
-    for name, *values in calls:
-        getattr(ops, name)(*values)
-    return attr_of("set_post_ops", ops)
 
 
 def forward(engine, attr, src="f32", dst="f32", shape=SHAPE, layout=None):
