@@ -94,6 +94,21 @@ def test_layouts_and_gaps(bench, layouts):
     np.testing.assert_array_equal(memory.numpy(), np.arange(6).reshape(2, 3))
 
 
+def test_data_handles_are_the_gpu_s(bench):
+    desc, buffer = md((2, 3)), bench.engine.device.malloc(24)
+    for handle in (buffer, int(buffer)):
+        memory = dnnl.memory(desc, bench.engine, handle).write(np.ones((2, 3)))
+        assert memory.get_data_handle() == int(buffer)
+        assert (memory.numpy() == 1).all()
+    emulated = dnnl.engine(dnnl.engine_kind.cpu, 0).device.malloc(24)
+    host = np.zeros(6, np.float32)
+    for handle in (emulated, int(emulated), host.ctypes.data, int(buffer) + 4):
+        with refused("invalid_arguments", "handle"):
+            memory.set_data_handle(handle)
+    with refused("invalid_arguments", "handle"):
+        dnnl.memory(desc, dnnl.engine(dnnl.engine_kind.cpu, 0), buffer)
+
+
 def test_in_place(bench):
     run_forward(bench, oracle.logits((6, 40), np.float32), 1, in_place=True)
     y, g = oracle.gradients((6, 40), NUMPY["f32"], 1, log=False)

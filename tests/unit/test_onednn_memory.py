@@ -237,8 +237,19 @@ def test_memory_over_a_buffer(bench):
 
 
 @pytest.fixture
-def foreign(bench):
-    """Memory that is none of the engine's device, or has too little behind it, by name."""
+def ones(bench):
+    """Memory and an edge of a graph that have data."""
+    lt = graph.logical_tensor(0, F32, (2, 3))
+    made = dnnl.memory(md((2, 3)), bench.engine), graph.tensor(lt, bench.engine)
+    return tuple(one.write(np.ones((2, 3))) for one in made)
+
+
+@pytest.fixture
+def foreign(bench, ones):
+    """Memory that is none of the engine's device, or has too little behind it, by name.
+
+    Behind `ones`, which might get what is freed here.
+    """
     desc, device = md((2, 3)), bench.engine.device
     acl.aclrtSetDevice(0)
     pinned = acl.aclrtMallocHost(desc.get_size())
@@ -262,11 +273,10 @@ NOT_OF_THE_DEVICE = (
 
 
 @pytest.mark.parametrize("name", NOT_OF_THE_DEVICE)
-def test_memory_is_of_the_engine_s_device(bench, foreign, name):
+def test_memory_is_of_the_engine_s_device(bench, ones, foreign, name):
     """Refused where it is given; what was there before stays."""
-    desc, lt = md((2, 3)), graph.logical_tensor(0, F32, (2, 3))
-    one = dnnl.memory(desc, bench.engine).write(np.ones((2, 3)))
-    edge = graph.tensor(lt, bench.engine).write(np.ones((2, 3)))
+    one, edge = ones
+    desc, lt = one.get_desc(), edge.get_logical_tensor()
     for function, call in (
         ("memory", lambda: dnnl.memory(desc, bench.engine, foreign[name])),
         ("memory.set_data_handle", lambda: one.set_data_handle(foreign[name])),
