@@ -150,6 +150,13 @@ def test_wrong_arguments_of_tensors(bench, dims, argument, wrong):
         wrong(dnnl.tensor(lt(0, "f32", dims), bench.engine))
 
 
+def test_a_view_is_refused_by_its_own_name(bench):
+    with refused("invalid_arguments", "^desc$") as caught:
+        dnnl.tensor(lt(0, "f32", (2, 3)), bench.engine).memory_as(np.zeros((99, 99)))
+    assert caught.value.function == "tensor.memory_as"
+    assert "got:      float64 array of shape (99, 99)" in str(caught.value)
+
+
 def test_the_same_tensors_with_other_data(bench):
     compiled = bench.compiled(part := part_of("SoftMax"), shaped(part, SHAPE))
     x, y = bench.tensor(compiled, 0, X), bench.tensor(compiled, 9)

@@ -86,7 +86,7 @@ class memory:
         engine: engine_type,
         handle: Buffer | int | str | None,
     ) -> None:
-        _check_desc(desc)
+        _check_desc(function, desc)
         check_engine(function, engine)
         self.desc = desc
         self.engine: engine_type | None = engine
@@ -103,6 +103,7 @@ class memory:
         """One value on the host, for attributes that take it from there."""
         if not isinstance(desc, memory_desc) or desc.format_kind is not format_kind.host_scalar:
             _refuse_desc(
+                "memory.host_scalar",
                 desc,
                 "is no host scalar",
                 "the descriptor of one value on the host",
@@ -271,7 +272,7 @@ def _checked(
             got=f"{shown}: {left} bytes of the device's memory from there on",
             expected=f"at least {desc.get_size()} bytes of the memory of {engine!r}, from "
             "aclrtMalloc() or engine.device.malloc(); host memory is not taken",
-            fix="leave the handle out, so that memory is allocated, and call write(values)",
+            fix="make it without a handle, so that memory is allocated, and call write(values)",
         )
     return handle if isinstance(handle, Buffer) else address or None
 
@@ -317,23 +318,27 @@ def _scalar(value: float, desc: memory_desc) -> np.generic:
     return cast("np.generic", found)
 
 
-def _check_desc(desc: object) -> None:
+def _check_desc(function: str, desc: object) -> None:
     if not isinstance(desc, memory_desc):
-        _refuse_desc(desc, "is no memory_desc", "a memory_desc")
+        _refuse_desc(function, desc, "is no memory_desc", "a memory_desc")
     if desc.format_kind is format_kind.host_scalar:
         _refuse_desc(
+            function,
             desc,
             "describes one value on the host",
             "a tensor of the engine",
             "pass it to memory.host_scalar(desc, value)",
         )
     if desc.has_runtime_dims:
-        _refuse_desc(desc, "has runtime dimensions", "all dimensions and strides known")
+        _refuse_desc(function, desc, "has runtime dimensions", "all dimensions and strides known")
     if desc.format_kind not in (format_kind.blocked, format_kind.undef):
-        _refuse_desc(desc, "has no layout", "a plain tag or strides; query the primitive's desc")
+        _refuse_desc(
+            function, desc, "has no layout", "a plain tag or strides; query the primitive's desc"
+        )
 
 
 def _refuse_desc(
+    function: str,
     desc: object,
     what: str,
     expected: str,
@@ -341,10 +346,10 @@ def _refuse_desc(
 ) -> NoReturn:
     refuse(
         status.invalid_arguments,
-        "memory",
+        function,
         "desc",
         what,
-        got=repr(desc),
+        got=repr(desc) if isinstance(desc, memory_desc) else describe(desc),
         expected=expected,
         fix=fix,
     )
