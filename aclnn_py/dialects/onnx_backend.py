@@ -164,7 +164,7 @@ class AclnnBackend(Backend):
     @classmethod
     def supports_device(cls, device: str) -> bool:
         """``"CPU"``, its only one by number (``"CPU:0"``) or not, and nothing else."""
-        return isinstance(device, str) and device in ("CPU", "CPU:", "CPU:0")
+        return isinstance(device, str) and device in ("CPU", "CPU:0")
 
     @classmethod
     def is_compatible(cls, model: onnx.ModelProto, device: str = "CPU", **_: Any) -> bool:
@@ -355,7 +355,9 @@ def _unsupported(model: onnx.ModelProto) -> str:
     graph = model.graph
     if model.functions or graph.sparse_initializer:
         return "model-local functions and sparse initializers"
-    opset = _opset(model.opset_import)
+    opset, newest = _opset(model.opset_import), onnx.defs.onnx_opset_version()
+    if opset > newest:
+        return f"opset {opset}, of which nothing is known here: {newest} is the newest"
     types = {one.name: _named_type(one.data_type) for one in graph.initializer}
     for one in graph.input:
         kind = one.type.WhichOneof("value")

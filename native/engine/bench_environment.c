@@ -28,7 +28,7 @@ static void start_(struct variable_ *variable, int32_t (*start)(const char *valu
   if (variable->started) return;
   const aclpy_error *why = aclpy_error_last();
   (void)eng_text(variable->problem, PROBLEM, "expected %s, got %s", why->expected, why->got);
-  fprintf(stderr, "aclnn_py: %s is ignored: %s\n", variable->name, variable->problem);
+  fprintf(stderr, "aclnn_py: %s cannot be used, so phase 1 and Python will refuse it: %s\n", variable->name, variable->problem);
   aclpy_error_clear();
 }
 

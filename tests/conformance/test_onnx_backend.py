@@ -124,7 +124,7 @@ def test_every_other_model_is_not_supported(models):
         assert name not in NODES
 
 
-@pytest.mark.parametrize("device", ["CUDA", "CUDA:0", "CPU:1", "TPU", ""])
+@pytest.mark.parametrize("device", ["CUDA", "CUDA:0", "CPU:1", "CPU:", "TPU", ""])
 def test_devices_it_does_not_have(device):
     assert not AclnnBackend.supports_device(device)
     assert not AclnnBackend.is_compatible(softmax_model(), device)
@@ -307,6 +307,16 @@ def test_an_initializer_that_is_an_input_is_its_default():
         prepared.run([x, x, x])
     with pytest.raises(OnnxError, match="inputs"):
         prepared.run({"w": x})
+
+
+def test_an_opset_of_the_future_is_not_supported():
+    newest = onnx.defs.onnx_opset_version()
+    model = softmax_model()
+    for opset, known in ((newest, True), (newest + 1, False)):
+        model.opset_import[0].version = opset
+        assert AclnnBackend.is_compatible(model) is known
+    with pytest.raises(BackendIsNotSupposedToImplementIt, match=f"opset {newest + 1}"):
+        AclnnBackend.prepare(model)
 
 
 def test_one_name_is_one_size():

@@ -50,6 +50,24 @@ def other(bench, tid, dims=SHAPE, dtype="f32", layout=STRIDED):
     return dnnl.tensor(lt(tid, dtype, dims, layout), bench.engine)
 
 
+def test_steps_along_a_dimension_of_one_are_any(bench):
+    shape = (3, 1, 5)
+    compiled = bench.compiled(part := part_of("LogSoftmaxBackward"), shaped(part, shape))
+    x = np.random.default_rng(3).standard_normal(shape).astype(np.float32)
+    results = []
+    for strides in ((5, 5, 1), (5, 999, 1)):
+        inputs = [other(bench, n, shape, "f32", strides) for n in range(2)]
+        outputs = [other(bench, 9, shape, "f32", strides)]
+        for one in inputs:
+            one.memory_as(md(shape, "f32")).write(x)
+        compiled.execute(bench.stream, inputs, outputs)
+        bench.stream.wait()
+        results.append(outputs[0].memory_as(md(shape, "f32")).numpy())
+    np.testing.assert_array_equal(results[0], results[1])
+    assert np.isfinite(results[0]).all()
+    assert results[0].any()
+
+
 def test_tensors_that_do_not_fit(bench, call):
     y = call.inputs[1]
     for wrong in (
