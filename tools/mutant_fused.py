@@ -54,6 +54,13 @@ FUSED_MUTANTS = (
         COLUMNS,
     ),
     Mutant(
+        "where no exponential waits, values along the axis are those of a block's first row",
+        "native/kernels/fused_column_source.h",
+        "column_form_apply_(&out, r, c, v);",
+        "column_form_apply_(&out, 0, c, v);",
+        COLUMNS,
+    ),
+    Mutant(
         "a minimum with one value is a clip",
         "native/kernels/fused_column_rows.h",
         "v[k] = v32_smaller(v[k], high);",

@@ -210,6 +210,31 @@ static void fused_chunk_write_line_(const aclpy_fused *f, const fused_chunk *c, 
   }
 }
 
+/* Whether a chunk's rows, all of them, are of the form and of whole strips, and so is what is stored. */
+ACLPY_INLINE int fused_chunk_is_whole_(const aclpy_fused *f, const fused_block *b) {
+  const aclpy_fused_geometry *g = &f->g;
+  const int strips = b->t.width % ACLPY_FUSED_STRIP == 0 && block_have_(g, b, b->rows - 1) % ACLPY_FUSED_STRIP == 0;
+  return strips && b->formed && b->how == ACLPY_BLOCK_THERE && out_beside_(f) && (!out_streams_(f) || out_lined_(f));
+}
+/* Their results at once: no exponential has to wait. */
+ACLPY_INLINE void fused_chunk_whole_(const aclpy_fused *f, int64_t item, int64_t end, const column_steps *steps,
+                                     fused_block b) {
+  for (int64_t n, r = 0; r < b.rows; r += n) {
+    column_lines l = {.pitch = f->g.columns, .max = b.s->max, .apart = f->g.columns * f->from};
+    l.have = block_have_(&f->g, &b, r);
+    n = aclpy_min_i64(ACLPY_FUSED_BLOCK, b.rows - r);
+    if (block_have_(&f->g, &b, r + n - 1) < l.have) n = aclpy_max_i64(1, n - 1); /* the last one is shorter */
+    l.count = n;
+    l.x = block_there_(f, &b, r, 0);
+    l.far = fused_chunk_far_(f, item, end, r, ACLPY_FUSED_AHEAD);
+    b.held = r;
+    const column_out out = block_out_(f, steps, &b, r, n);
+    if (f->post.source == ACLPY_TYPE_FLOAT) column_whole_f32(&l, &out);
+    if (f->post.source == ACLPY_TYPE_BF16) column_whole_bf16(&l, &out);
+    if (f->post.source == ACLPY_TYPE_FLOAT16) column_whole_f16(&l, &out);
+  }
+}
+
 /* Exponentials are made once more: some rows beside the results of those before, which lie in the other half of
  * scratch. */
 static void fused_chunk_write_tile_(const aclpy_fused *f, int64_t item, int64_t end, const float *shift,
@@ -230,6 +255,10 @@ static void fused_chunk_write_tile_(const aclpy_fused *f, int64_t item, int64_t 
   }
   columns_bind_(f, steps, b.t.outer);
   block_form_(f, steps, &b);
+  if (fused_chunk_is_whole_(f, &b)) {
+    fused_chunk_whole_(f, item, end, steps, b);
+    return;
+  }
   for (int64_t r = 0; r < b.rows; r += ACLPY_FUSED_BLOCK) {
     const int64_t count = aclpy_min_i64(ACLPY_FUSED_BLOCK, b.rows - r);
     fused_block here = b;

@@ -137,12 +137,11 @@ ACLPY_INLINE void part_fetch_(const float *each, int64_t pitch, int64_t far) {
   for (uintptr_t k = 0; k < 4 * v32_LANES * sizeof(float); k += 64) ACLPY_PREFETCH_NEAR(at + k);
 }
 
-/* Four vectors from column i of row r on. */
-ACLPY_INLINE void column_quad_out_(const column_out *o, int64_t r, int64_t i, v32 *v) {
-  const float *e = o->e + r * o->stride + i, *factor = o->factor + i;
+/* What four vectors of exponentials come to, from column i of row r on. */
+ACLPY_INLINE void column_form_apply_(const column_out *o, int64_t r, int64_t i, v32 *v) {
   const column_form *f = &o->form;
   const int64_t row = o->row + r;
-  for (int k = 0; k < 4; ++k) v[k] = v32_mul(v32_load(e + k * v32_LANES), v32_load(factor + k * v32_LANES));
+  for (int k = 0; k < 4; ++k) v[k] = v32_mul(v[k], v32_load(o->factor + i + k * v32_LANES));
   if (f->leads) {
     const v32 lead = v32_set1(part_at_(&f->lead, row));
     for (int k = 0; k < 4; ++k) v[k] = v32_mul(v[k], lead);
@@ -166,7 +165,8 @@ ACLPY_INLINE int64_t column_head_(const column_out *o, int64_t r) {
 }
 ACLPY_INLINE void column_put_(const column_out *o, int64_t r, int64_t i) {
   v32 v[4];
-  column_quad_out_(o, r, i, v);
+  for (int k = 0; k < 4; ++k) v[k] = v32_load(o->e + r * o->stride + i + k * v32_LANES);
+  column_form_apply_(o, r, i, v);
   direct_store_(o->target, o->y + r * o->apart + (i << o->shift), v, o->streaming, o->tame);
 }
 /* Strip c of row r, in whole lines where those go past the caches. */

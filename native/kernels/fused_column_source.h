@@ -31,6 +31,7 @@ ACLPY_APART void FN(column_max)(const STORED *x, int64_t pitch, int64_t count, i
 ACLPY_INLINE void FN(column_copy)(const STORED *x, STORED *into, int64_t n) {
   for (int64_t k = 0; k < n; ++k) into[k] = x[k];
 }
+/* Four vectors of them, in pieces of a vector's size. */
 ACLPY_INLINE void FN(column_copy_quad)(const STORED *x, STORED *into) {
   enum { PIECE = 4 * LANES * (int)sizeof(STORED) < 64 ? 32 : 64 };
   const unsigned char *from = (const unsigned char *)(const void *)x;
@@ -53,15 +54,18 @@ ACLPY_INLINE v32 FN(column_some)(const STORED *x, int64_t left) {
   return left >= LANES ? LD(x) : LDN(x, left, -INFINITY);
 }
 
+/* What is asked for beside row r of a strip. */
+ACLPY_INLINE void FN(column_fetch)(const column_lines *l, int64_t r, int64_t c) {
+  const uintptr_t far = l->far + (uintptr_t)(r * l->apart + c * (int64_t)sizeof(STORED));
+  for (int at = 0; at < 4 * LANES * (int)sizeof(STORED) && l->far != 0; at += 64) ACLPY_PREFETCH(far + (uintptr_t)at);
+}
+
 /* One row of a strip, of all three tiles. Each is read before what follows it takes its place. */
 ACLPY_INLINE void FN(column_row)(const column_lines *l, const column_out *out, int64_t r, int64_t c, TOPS *tops, v32 *v,
                                  int keeps) {
   const STORED *x = l->x, *next = l->next;
   STORED *into = l->into;
-  if (l->far != 0) {
-    const uintptr_t far = l->far + (uintptr_t)(r * l->apart + c * (int64_t)sizeof(STORED));
-    for (int at = 0; at < 4 * LANES * (int)sizeof(STORED); at += 64) ACLPY_PREFETCH(far + (uintptr_t)at);
-  }
+  FN(column_fetch)(l, r, c);
   if (l->out != NULL) column_strip_out_(out, r, c);
   LDQ(x + r * l->pitch + c, v);
   if (next != NULL) TOPS_ROW(tops, next + r * l->lies + c);
@@ -118,5 +122,23 @@ ACLPY_COLUMN_LOOP_(column_exp, ACLPY_COLUMN_KEEP_E)
 ACLPY_COLUMN_LOOP_(column_log, ACLPY_COLUMN_KEEP_X)
 ACLPY_COLUMN_LOOP_(column_sum, ACLPY_COLUMN_KEEP_NONE)
 #undef ACLPY_COLUMN_LOOP_
+
+/* Results of rows of whole strips whose factors are known: nothing has to wait, so row by row, as memory lies. */
+ACLPY_APART void FN(column_whole)(const column_lines *l, const column_out *given) {
+  const column_out out = *given;
+  const float *max = l->max;
+  for (int64_t r = 0; r < l->count; ++r) {
+    const STORED *x = (const STORED *)l->x + r * l->pitch;
+    for (int64_t c = 0; c < l->have; c += 4 * LANES) {
+      v32 v[4];
+      LDQ(x + c, v);
+      FN(column_fetch)(l, r, c);
+      for (int k = 0; k < 4; ++k) v[k] = v32_sub(v[k], v32_load(max + c + k * LANES));
+      v32_exp_quad(v, ACLPY_EXP_ANY);
+      column_form_apply_(&out, r, c, v);
+      direct_store_(out.target, out.y + r * out.apart + (c << out.shift), v, out.streaming, out.tame);
+    }
+  }
+}
 
 #include "../simd/instance_end.h"

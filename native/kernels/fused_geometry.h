@@ -41,9 +41,11 @@ typedef struct aclpy_fused_geometry {
 
 ACLPY_INLINE int64_t aclpy_fused_round_(int64_t x) { return (x + 15) / 16 * 16; }
 
-/* As many rows as make a tile's width. */
+/* As many rows as make a tile's width, but of whole strips one: what groups have to merge and to spread is more than
+ * narrow tiles cost. */
 ACLPY_INLINE void aclpy_fused_group_(aclpy_fused_geometry *g) {
-  const int64_t most = g->inner == 1 ? 1 : aclpy_min_i64(ACLPY_FUSED_WIDTH / g->inner, g->n / 4);
+  const int64_t most =
+      g->inner == 1 || g->inner % ACLPY_FUSED_STRIP == 0 ? 1 : aclpy_min_i64(ACLPY_FUSED_WIDTH / g->inner, g->n / 4);
   g->group = aclpy_max_i64(1, most);
   g->columns = g->group * g->inner;
   g->lines = aclpy_ceil_div(g->n, g->group);

@@ -20,10 +20,11 @@ from support.steps import ROWS, SAME, applied, assert_same, fuses_on, rounded
 F = np.float32
 ISAS = supported()
 #: Tiles whose rows are whole lines, and others; the last one narrower; as one row several of the
-#: axis, the last of them shorter; copied for their pitch; in chunks, of several tiles and of one.
+#: axis, the last of them shorter; copied for their pitch; in chunks, of several tiles, of whole
+#: strips, of one tile.
 SHAPES = [
     (3, 70, 640), (2, 150, 530), (9, 30, 49), (3, 33, 22), (5, 23, 2), (1, 300, 1024),
-    (1, 2100, 270), (1, 5755, 30),
+    (1, 2100, 270), (1, 2100, 256), (1, 5755, 30), (1, 6008, 32),
 ]  # fmt: skip
 #: An operand differs along these dimensions: before, along and behind the axis.
 WHERE = [(0, 1, 0), (0, 0, 1), (1, 1, 1), (0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 1)]
