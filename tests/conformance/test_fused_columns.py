@@ -15,7 +15,16 @@ from aclnn_py.core import settings
 from aclnn_py.core.extras import Binary, Eltwise, Extras
 from aclnn_py.core.isa import supported
 from support.fused import forward
-from support.steps import ROWS, SAME, applied, assert_same, fuses_on, rounded
+from support.steps import (
+    ROWS,
+    SAME,
+    applied,
+    assert_same,
+    assert_wanted,
+    digest,
+    fuses_on,
+    rounded,
+)
 
 F = np.float32
 ISAS = supported()
@@ -73,7 +82,8 @@ def test_bits_of_the_operations_in_turn(device, stream, isa, shape, origin, targ
     dtype = np.dtype(ml_dtypes.bfloat16 if origin == "bfloat16" else origin)
     x = source(shape, dtype)
     plain = forward(device, stream, SAME, x.astype(F), "float32", 1)["dst"]
-    small, kinds = target in {"uint8", "int8"}, list(ROWS)
+    small, kinds, fuses = target in {"uint8", "int8"}, list(ROWS), fuses_on(isa)
+    start = (digest(plain), fuses)
     for number, program in enumerate(PROGRAMS):
         rng = np.random.default_rng(number)
         places = [k for k, op in enumerate(program) if isinstance(op, Binary)]
@@ -91,10 +101,13 @@ def test_bits_of_the_operations_in_turn(device, stream, isa, shape, origin, targ
             tensors["dst_scale"] = np.array([divisor], F)
         extras = Extras(src_scale=True, dst_scale=small, post_ops=program)
         got = forward(device, stream, extras, x, target, 1, **tensors)["dst"]
-        wanted = applied(plain, program, scale, operands, fuses_on(isa))
-        with np.errstate(all="ignore"):
-            wanted = rounded(wanted / F(divisor) if small else wanted, target)
-        assert_same(got, wanted, (program, scale, [s.shape for s in operands]))
+
+        def make(program=program, scale=scale, operands=operands, divisor=divisor):
+            wanted = applied(plain, program, scale, operands, fuses)
+            with np.errstate(all="ignore"):
+                return rounded(wanted / F(divisor) if small else wanted, target)
+
+        assert_wanted(got, make, (start, program, scale, target, number))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

@@ -6,7 +6,6 @@ The wanted value is numpy's: one operation after the other on the float32 softma
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 
 import ml_dtypes
@@ -18,12 +17,22 @@ from aclnn_py.core import settings
 from aclnn_py.core.extras import Binary, Eltwise, Extras
 from aclnn_py.core.isa import supported
 from support.fused import forward
-from support.steps import ROWS, SAME, applied, assert_same, bits, fuses_on, rounded
+from support.steps import (
+    ROWS,
+    SAME,
+    applied,
+    assert_same,
+    assert_wanted,
+    bits,
+    digest,
+    fuses_on,
+    rounded,
+)
 
 F = np.float32
 ISAS = supported()
 #: Whole quads of lines, whole lines, and neither.
-SHAPES = [(20, 4160), (14, 192), (15, 2500), (20, 3109)]
+SHAPES = [(14, 4160), (14, 192), (14, 1220), (14, 3109)]
 PROGRAMS = [
     (), (Eltwise("relu"),), (Eltwise("relu", 0.5),), (Eltwise("relu", -1.0),),
     (Eltwise("clip", 0.0, 0.5),), (Eltwise("clip", 0.001, 0.5),),
@@ -116,22 +125,14 @@ def source(shape, dtype):
     return x.astype(dtype)
 
 
-def digest(a):
-    return hashlib.blake2b(bits(a).tobytes(), digest_size=16).digest()
+#: Of the source, and what results to bytes are divided by.
+SCALES = [(8.0, 1 / 128), (1.0, 1 / 255), (0.3, 1 / 2), (2.0**40, 2.0**-60)]
 
 
-#: Digests of what numpy wants, for ways whose plain softmax has the same bits: numpy takes longer
-#: than the kernels.
-WANTED: dict[tuple, bytes] = {}
-
-
-def assert_wanted(got, make, key):
-    """`got` has the bits of `make()`; `key` says what that is made of."""
-    if key not in WANTED:
-        WANTED[key] = digest(make())
-    if digest(got) != WANTED[key]:
-        assert_same(got, make(), key[1:])
-        raise AssertionError(f"{key[1:]}: another result than in an earlier way")
+def shared_out(scales, shape, number):
+    """All for the first shape; the others take turns, every second each, by program."""
+    first = shape == SHAPES[0]
+    return scales if first else scales[(SHAPES.index(shape) + number) % 2 :: 2]
 
 
 @every_shape
@@ -147,7 +148,7 @@ def test_bits_of_the_operations_in_turn(device, stream, isa, shape, origin, targ
     fuses = fuses_on(isa)
     start, small = (digest(plain), fuses), target in {"uint8", "int8"}
     for number, (program, kind) in enumerate(CASES):
-        for scale, divisor in ((8.0, 1 / 128), (1.0, 1 / 255), (0.3, 1 / 2), (2.0**40, 2.0**-60)):
+        for scale, divisor in shared_out(SCALES, shape, number):
             rng = np.random.default_rng(number)
             count = sum(isinstance(op, Binary) for op in program)
             with np.errstate(over="ignore"):
@@ -193,7 +194,12 @@ def test_operands_of_the_full_shape(device, stream, isa, shape, origin, target):
         rng = np.random.default_rng(number)
         with np.errstate(over="ignore"):
             operand = np.stack([make(rng, shape[1]) for _ in range(shape[0])]).astype(F)
-        for program, scale in itertools.product(WHOLE, (8.0, 1.0, 0.3)):
+        cases = (
+            (program, scale)
+            for at, program in enumerate(WHOLE)
+            for scale in shared_out((8.0, 1.0, 0.3), shape, number + at)
+        )
+        for program, scale in cases:
             place = next(k for k, op in enumerate(program) if isinstance(op, Binary))
             tensors = {"src_scale": np.array([scale], F), f"post_op_{place}_src1": operand}
             extras = Extras(src_scale=True, post_ops=program)
@@ -225,8 +231,8 @@ def test_functions_have_the_values_of_the_way_by_memory(device, stream, isa, sha
     target = origin if target == "origin" else target
     # They change no probability, and with them nothing is done in registers.
     by_memory = (Eltwise("abs"), Eltwise("abs"))
-    for program in FUNCTIONS:
-        for scale in (8.0, 1.0, 0.3, 2.0**40, 2.0**-60):
+    for number, program in enumerate(FUNCTIONS):
+        for scale in shared_out((8.0, 1.0, 0.3, 2.0**40, 2.0**-60), shape, number):
             tensors = {"src_scale": np.array([scale], F)}
             if target == "uint8":
                 tensors["dst_scale"] = np.array([1 / 128], F)
