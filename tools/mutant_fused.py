@@ -11,7 +11,26 @@ POWERS = ("tests/conformance/test_powers.py",)
 
 COLUMNS = ("tests/conformance/test_fused_columns.py",)
 
+FOLDS = ("tests/conformance/test_fused_folds.py",)
+
 FUSED_MUTANTS = (
+    Mutant(
+        "exponentials are written where those of the row before still wait, behind its last quad",
+        "native/kernels/fused_direct_rows.h",
+        "    if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);\n"
+        "    i = FN(direct_last)(f, &t, i, way);\n",
+        "    i = FN(direct_last)(f, &t, i, way);\n",
+        FOLDS,
+    ),
+    Mutant(
+        "the same, in the loop over quads of any operations",
+        "native/kernels/fused_direct_rows.h",
+        "    } else if (d->y != NULL) {\n"
+        "      FN(direct_rest)(f, d, logarithm, target, functions, way);\n"
+        "    }\n",
+        "    }\n",
+        FOLDS,
+    ),
     Mutant(
         "of a group of rows the last, shorter one is taken for whole",
         "native/kernels/fused_tiles.h",

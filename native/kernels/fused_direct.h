@@ -148,9 +148,16 @@ ACLPY_INLINE int direct_whole_(const aclpy_fused *f) {
 }
 
 enum { ACLPY_TURN_LEAST = 512 /* shorter rows, with all their operands, fit whatever a turn has room for */ };
+/* Rows of exponentials: one whose places are each read before the next row's are written there, where two and two of x
+ * are more than the first-level cache holds well, or where rows are whole quads and lines; else two in turn, for what
+ * is stored at a short row's end by parts would be waited for. */
+ACLPY_INLINE int64_t direct_rows_waiting_(const aclpy_fused *f) {
+  const int64_t both = f->g.n * 2 * (f->from + (int64_t)sizeof(float));
+  return direct_whole_(f) || both > ACLPY_TURN_BYTES * 2 / 3 ? 1 : 2;
+}
 /* What a turn touches: two rows of x, and of floats those of exponentials and operands. */
 ACLPY_APART int64_t direct_touched_(const aclpy_fused *f, const fused_direct *d) {
-  int64_t floats = direct_whole_(f) ? 1 : 2;
+  int64_t floats = direct_rows_waiting_(f);
   for (int64_t k = 0; d->y != NULL && k < d->steps_now; ++k) floats += d->now[k].operand.each != NULL;
   return f->g.n * (2 * f->from + floats * (int64_t)sizeof(float));
 }

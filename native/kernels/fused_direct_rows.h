@@ -167,7 +167,11 @@ ACLPY_INLINE int64_t FN(direct_quads)(const aclpy_fused *f, fused_direct *d, FN(
     /* Before anything is stored: a load that follows a store to the same place of another page waits for it. */
     FN(direct_load)(t->x + i, v, way);
     /* Before the exponentials, for those it reads may lie where the next ones go. */
-    if (d->y != NULL && d->at + ACLPY_DIRECT_QUAD <= n) FN(direct_quad)(f, d, logarithm, target, functions, way);
+    if (d->y != NULL && d->at + ACLPY_DIRECT_QUAD <= n) {
+      FN(direct_quad)(f, d, logarithm, target, functions, way);
+    } else if (d->y != NULL) {
+      FN(direct_rest)(f, d, logarithm, target, functions, way);
+    }
     t->sum = FN(direct_exp)(v, t->e + i, t->shift, logarithm, t->sum, way, 0);
   }
   return i;
@@ -244,10 +248,12 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   } else if (kind != ACLPY_SINGLE_NOT) {
     i = FN(single_run)(f, &t, &s, kind, target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), way);
     d->at = aclpy_min_i64(d->at + i, n); /* of powers the row before may be done */
+    if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
     i = FN(direct_last)(f, &t, i, way);
   } else {
     i = FN(direct_quads)(f, d, &t, logarithm, target, functions, way);
   }
+  if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
   for (; i < n; i += LANES) {
     const int64_t k = aclpy_min_i64(LANES, n - i);
     top_rest = v32_max(LDN(next + i, k, -INFINITY), top_rest);
@@ -255,7 +261,6 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
     if (!logarithm) stn_f32(e + i, v, k);
     rest = v32_acc_add(rest, v);
   }
-  if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
   if (way == ACLPY_WAY_PAIRS) ORDER_SUMX(&t.sum.low, &t.sum.high);
   d->least = -v32_hmax(v32_sub(v32_set1(0.0f), t.least));
   *peak = FN(direct_peak_of)(next, n, &t.top, top_rest);
@@ -265,9 +270,7 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
 ACLPY_INLINE void FN(direct_run_as)(const aclpy_fused *f, fused_direct *d, int64_t begin, int64_t end, float *scratch,
                                     int logarithm, int64_t target, int functions, int way) {
   const int64_t n = f->g.n;
-  /* Two rows of exponentials in turn; one where rows are whole quads and lines, so that each quad is written before its
-   * place is needed: two rows of x and two of exponentials are more than the first-level cache holds well. */
-  const int64_t apart = direct_whole_(f) ? 0 : aclpy_fused_round_(n);
+  const int64_t apart = direct_rows_waiting_(f) == 1 ? 0 : aclpy_fused_round_(n);
   const STORED *base = (const STORED *)(const void *)f->x;
   FN(direct_peak) peak = FN(direct_first)(base + begin * n, n);
   for (int64_t row = begin; row < end; ++row) {
