@@ -15,6 +15,27 @@ FOLDS = ("tests/conformance/test_fused_folds.py",)
 
 FUSED_MUTANTS = (
     Mutant(
+        "short rows of a group are all divided by the first one's sum",
+        "native/kernels/fused_brief.h",
+        "n, factor[r], &w.drain);",
+        "n, factor[0], &w.drain);",
+        FOLDS,
+    ),
+    Mutant(
+        "what lies behind a short row's end counts as zeros",
+        "native/kernels/fused_brief.h",
+        "LDN(x + i, n - i, -INFINITY);\n    const v32 v",
+        "LDN(x + i, n - i, 0.0f);\n    const v32 v",
+        FOLDS,
+    ),
+    Mutant(
+        "short rows take the fold where their factor forbids it",
+        "native/kernels/fused_brief_steps.h",
+        "factor <= s->limit;",
+        "factor <= s->limit || n > 0;",
+        FOLDS,
+    ),
+    Mutant(
         "exponentials are written where those of the row before still wait, behind its last quad",
         "native/kernels/fused_direct_rows.h",
         "    if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);\n"

@@ -14,7 +14,10 @@
 enum {
   ACLPY_DIRECT_QUAD = 4 * v32_LANES, /* elements stored at once */
   ACLPY_DIRECT_PART = 64,            /* elements before and behind the quads, done apart */
-  ACLPY_DIRECT_ROW = 192             /* shorter rows whose lines are not whole go through the writer */
+  ACLPY_DIRECT_ROW = 192,            /* shorter rows whose lines are not whole go through the writer */
+  ACLPY_BRIEF_MOST = 255,            /* rows of fused_brief.h, at most; */
+  ACLPY_BRIEF_FLOATS = 191,          /* of floats alone, or whole quads and lines; */
+  ACLPY_BRIEF_ROWS = 4               /* of operations with so many rows of operands */
 };
 enum { ACLPY_STAGED = -1 /* instead of a type: results are finished before they are stored */ };
 enum {
@@ -140,7 +143,7 @@ ACLPY_INLINE int direct_step_make_(const aclpy_fused *f, fused_direct *d, int64_
   return 1;
 }
 
-enum { ACLPY_DIRECT_NOT = 0, ACLPY_DIRECT_CHEAP, ACLPY_DIRECT_FUNCTIONS, ACLPY_DIRECT_STAGED };
+enum { ACLPY_DIRECT_NOT = 0, ACLPY_DIRECT_BRIEF, ACLPY_DIRECT_CHEAP, ACLPY_DIRECT_FUNCTIONS, ACLPY_DIRECT_STAGED };
 
 /* Whether rows are whole quads and lines of results. */
 ACLPY_INLINE int direct_whole_(const aclpy_fused *f) {
@@ -175,15 +178,28 @@ ACLPY_INLINE int direct_paired_(const aclpy_fused *f, const fused_direct *d) {
   return rows < 2;
 }
 
-ACLPY_INLINE void direct_fold_(const aclpy_fused *f, fused_direct *d, float *own) {
+ACLPY_INLINE void direct_fold_(const aclpy_fused *f, fused_direct *d, float *own, int may_pair) {
   const int64_t target = f->post.target;
   const int coarse = target == ACLPY_TYPE_INT8 || target == ACLPY_TYPE_UINT8 || target == ACLPY_TYPE_FLOAT16;
-  d->fold.paired = direct_paired_(f, d);
+  d->fold.paired = may_pair && direct_paired_(f, d);
   fused_fold_make_(&d->fold, d->step, d->moves, d->steps, f->g.n, own, coarse);
 }
 
-/* How a launch can be done: not here, in registers, some of it in the row's exponentials (functions), or, logarithms
- * that have no place there, with results staged in t. `rows` has room for two. */
+/* Whether rows are short, all operations cheap, and no operand differs from row to row. */
+ACLPY_INLINE int direct_brief_(const aclpy_fused *f, const fused_direct *d) {
+  const int narrow = f->from + f->to < 2 * (int64_t)sizeof(float);
+  int64_t rows = 0;
+  if (f->g.n > (narrow && !direct_whole_(f) ? ACLPY_BRIEF_MOST : ACLPY_BRIEF_FLOATS)) return 0;
+  if ((f->flags & ACLPY_FUSED_LOG) || d->whole || d->functions) return 0;
+  for (int64_t k = 0; k < f->post.n_ops; ++k) {
+    if (d->moves[k] != NULL) return 0;
+    rows += d->step[k].operand.each != NULL;
+  }
+  return rows <= ACLPY_BRIEF_ROWS;
+}
+
+/* How a launch can be done: not here, short rows by groups, in registers, some of it in the row's exponentials
+ * (functions), or, logarithms that have no place there, with results staged in t. `rows` has room for two. */
 static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fused_direct *d, float *rows) {
   float *spare = rows;
   const int64_t source = f->post.source, target = f->post.target;
@@ -191,7 +207,8 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   const int to = target == ACLPY_TYPE_FLOAT || target == ACLPY_TYPE_FLOAT16 || target == ACLPY_TYPE_BF16 ||
                  target == ACLPY_TYPE_INT8 || target == ACLPY_TYPE_UINT8;
   const int whole = ((uintptr_t)f->y | (uintptr_t)(f->g.n * f->to)) % 64 == 0;
-  if (!from || !to || f->rounded || f->g.n < (whole ? ACLPY_DIRECT_QUAD : ACLPY_DIRECT_ROW)) return ACLPY_DIRECT_NOT;
+  const int can = f->g.n >= (whole ? ACLPY_DIRECT_QUAD : ACLPY_DIRECT_ROW);
+  if (!from || !to || f->rounded || (!can && f->g.n > ACLPY_BRIEF_MOST)) return ACLPY_DIRECT_NOT;
   d->y = NULL;
   d->calm = 0;
   d->powered = d->made = d->folded = d->wary = 0;
@@ -212,6 +229,8 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   d->seamed = f->streaming && aclpy_rows_seamed(f->y, f->g.n * f->to, f->g.n * f->to, d->core);
   d->whole = f->post.n_ops > ACLPY_EASY_STEPS;
   for (int64_t k = 0; k < f->post.n_ops && !d->whole; ++k) d->whole = !direct_step_make_(f, d, k, &spare);
+  const int brief = direct_brief_(f, d);
+  if (!can && !brief) return ACLPY_DIRECT_NOT;
   if (f->flags & ACLPY_FUSED_LOG) {
     if (d->whole || d->functions) return ACLPY_DIRECT_STAGED;
     d->steps = f->post.n_ops;
@@ -219,7 +238,8 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   }
   if (d->whole) return ACLPY_DIRECT_FUNCTIONS;
   d->steps = f->post.n_ops;
-  direct_fold_(f, d, rows + aclpy_fused_round_(f->g.n));
+  direct_fold_(f, d, rows + aclpy_fused_round_(f->g.n), !brief);
+  if (brief) return ACLPY_DIRECT_BRIEF;
   return d->functions ? ACLPY_DIRECT_FUNCTIONS : ACLPY_DIRECT_CHEAP;
 }
 

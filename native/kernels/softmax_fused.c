@@ -23,6 +23,13 @@ ACLPY_ORDER_LATE
 #include "fused_direct_rows.h"
 #define ACLPY_T bf16
 #include "fused_direct_rows.h"
+#include "fused_brief_steps.h"
+#define ACLPY_T f32
+#include "fused_brief.h"
+#define ACLPY_T f16
+#include "fused_brief.h"
+#define ACLPY_T bf16
+#include "fused_brief.h"
 
 static int32_t plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape *shape) {
   aclpy_post post;
@@ -37,9 +44,10 @@ static int32_t plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape
   shape->passes = g.mode == ACLPY_CHUNKS ? 3 : 1;
   if (g.mode == ACLPY_LINES) {
     shape->at_once = ACLPY_ROWS_AT_ONCE;
-    /* Three blocks of rows, or: two rows in turn, and three of operands and what comes of them. */
+    /* Three blocks of rows, or: two rows in turn, and three of operands and what comes of them; or two groups. */
     const int64_t rows = 3 * aclpy_fused_rows_of_block(g.n) + 2;
-    shape->thread_scratch_bytes = rows * aclpy_fused_round_(g.n) * (int64_t)sizeof(float);
+    const int64_t groups = g.n <= ACLPY_BRIEF_MOST ? 2 * v64_LANES * brief_pitch_(g.n) : 0;
+    shape->thread_scratch_bytes = aclpy_max_i64(rows * aclpy_fused_round_(g.n), groups) * (int64_t)sizeof(float);
   }
   if (g.inner > 1) shape->thread_scratch_bytes = aclpy_fused_own_bytes(&g);
   if (g.mode == ACLPY_CHUNKS) {
@@ -55,6 +63,16 @@ static int32_t plan_(const int64_t *params, int32_t n_params, aclpy_kernel_shape
   return 0;
 }
 
+static void brief_run_(const aclpy_fused *f, const fused_direct *d, int64_t begin, int64_t end, float *scratch) {
+  if (f->post.source == ACLPY_TYPE_FLOAT) {
+    brief_run_f32(f, d, begin, end, scratch);
+  } else if (f->post.source == ACLPY_TYPE_BF16) {
+    brief_run_bf16(f, d, begin, end, scratch);
+  } else {
+    brief_run_f16(f, d, begin, end, scratch);
+  }
+}
+
 static void lines_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *scratch) {
   fused_direct d;
   const int64_t pitch = aclpy_fused_round_(f->g.n);
@@ -63,6 +81,8 @@ static void lines_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *
   if (way == ACLPY_DIRECT_CHEAP) fused_fixed_make_(f, &d, scratch + 4 * pitch);
   if (way == ACLPY_DIRECT_NOT) {
     fused_lines_run_(f, begin, end, scratch);
+  } else if (way == ACLPY_DIRECT_BRIEF) {
+    brief_run_(f, &d, begin, end, scratch);
   } else if (f->post.source == ACLPY_TYPE_FLOAT) {
     direct_run_f32(f, &d, begin, end, scratch, way);
   } else if (f->post.source == ACLPY_TYPE_BF16) {

@@ -32,8 +32,9 @@ from support.steps import (
 F = np.float32
 ISAS = supported()
 #: Whole quads of lines, whole lines, and neither: what is behind the last quad is more than what is
-#: before the first line, or less. Exponentials of the last one wait in one row, too.
-SHAPES = [(14, 4160), (14, 192), (14, 1253), (14, 3077)]
+#: before the first line, or less, and exponentials of that one wait in one row, too. Short ones, a
+#: group of rows at a time: whole, and not.
+SHAPES = [(14, 4160), (14, 192), (14, 1253), (14, 3077), (43, 64), (43, 20), (45, 100), (14, 201)]
 PROGRAMS = [
     (), (Eltwise("relu"),), (Eltwise("relu", 0.5),), (Eltwise("relu", -1.0),),
     (Eltwise("clip", 0.0, 0.5),), (Eltwise("clip", 0.001, 0.5),),
@@ -90,7 +91,7 @@ WAYS |= {
 PAIRS = [
     pytest.param(way, shape, id=f"{name}-{shape}")
     for name, way in WAYS.items()
-    for shape in (SHAPES if name in ISAS else (SHAPES[0], SHAPES[-1]))
+    for shape in (SHAPES if name in ISAS else (SHAPES[0], (14, 3077), (45, 100)))
 ]
 every_way = pytest.mark.parametrize("isa", WAYS.values(), ids=WAYS, indirect=True)
 every_shape = pytest.mark.parametrize(("isa", "shape"), PAIRS, indirect=["isa"])
