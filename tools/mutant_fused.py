@@ -22,10 +22,10 @@ FUSED_MUTANTS = (
         FOLDS,
     ),
     Mutant(
-        "what lies behind a short row's end counts as zeros",
-        "native/kernels/fused_brief.h",
-        "LDN(x + i, n - i, -INFINITY);\n    const v32 v",
-        "LDN(x + i, n - i, 0.0f);\n    const v32 v",
+        "what lies behind a row's end counts as zeros",
+        "native/kernels/fused_direct_rows.h",
+        "v32_sub(LDN(x, n, -INFINITY), shift)",
+        "v32_sub(LDN(x, n, 0.0f), shift)",
         FOLDS,
     ),
     Mutant(

@@ -24,8 +24,7 @@ ACLPY_INLINE v64 FN(brief_exp)(const STORED *x, float *e, int64_t n, float shift
     sum = FN(direct_exp)(v, e + i, shift, 0, sum, ACLPY_WAY_ANY, 0);
   }
   for (; i < n; i += LANES) {
-    const v32 given = i + LANES <= n ? LD(x + i) : LDN(x + i, n - i, -INFINITY);
-    const v32 v = v32_exp_below(v32_sub(given, shift), ACLPY_EXP_ANY);
+    const v32 v = FN(direct_end)(x + i, aclpy_min_i64(LANES, n - i), shift);
     v32_store(e + i, v);
     rest = v32_acc_add(rest, v);
   }

@@ -26,6 +26,18 @@ ACLPY_INLINE v32_acc FN(direct_exp)(const v32 *x, float *e, v32 shift, int logar
   return FN(direct_sum)(v, e, logarithm, s, way);
 }
 
+/* The exponentials of at most a vector, and 0 behind them. */
+ACLPY_INLINE v32 FN(direct_end)(const STORED *x, int64_t n, v32 shift) {
+  if (n >= LANES) return v32_exp_below(v32_sub(LD(x), shift), ACLPY_EXP_ANY);
+#if ACLPY_ISA_RANK == 2
+  /* Not of -inf (softmax_rows.h). */
+  const v32 below = v32_front(v32_sub(LDN(x, n, 0), shift), n);
+  return v32_front(v32_exp_below(below, ACLPY_EXP_ANY), n);
+#else
+  return v32_exp_below(v32_sub(LDN(x, n, -INFINITY), shift), ACLPY_EXP_ANY);
+#endif
+}
+
 /* How far ahead the next row is fetched into the first level, or 0. */
 ACLPY_INLINE int64_t FN(direct_near_bytes)(const fused_direct *d, int64_t bytes) {
   return ACLPY_ISA_RANK == 3 && PLAIN && d->core == ACLPY_CORE_ZEN_5 ? bytes : 0;
@@ -257,7 +269,7 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   for (; i < n; i += LANES) {
     const int64_t k = aclpy_min_i64(LANES, n - i);
     top_rest = v32_max(LDN(next + i, k, -INFINITY), top_rest);
-    const v32 v = v32_exp_below(v32_sub(LDN(x + i, k, -INFINITY), t.shift), ACLPY_EXP_ANY);
+    const v32 v = FN(direct_end)(x + i, k, t.shift);
     if (!logarithm) stn_f32(e + i, v, k);
     rest = v32_acc_add(rest, v);
   }
