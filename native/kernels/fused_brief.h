@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: fused softmax of short rows (direct_brief_), a group at a time: what is done across the lanes
- * of a row is done for all rows of a group at once. Beside a group's exponentials go the maxima of the next one and the
- * results of the one before, which the writer hands on (fused_writer.h). The bits of fused_direct_rows.h and
- * fused_rows.h. ACLPY_T names the source; after fused_direct_rows.h.
+ * Template: fused softmax of short rows (direct_brief_), a group at a time: what is done across the lanes of a row is
+ * done for all rows of a group at once. Beside a group's exponentials go the maxima of the next one and the results of
+ * the one before, which the writer hands on (fused_writer.h). The bits of fused_direct_rows.h and fused_rows.h. ACLPY_T
+ * names the source; after fused_direct_rows.h.
  */
 #include "../simd/instance.h"
 
@@ -42,16 +42,15 @@ ACLPY_APART void FN(brief_run)(const aclpy_fused *f, const fused_direct *d, int6
   v64 sum[ROWS];
   const int64_t n = f->g.n, pitch = brief_pitch_(n);
   const STORED *x = (const STORED *)(const void *)f->x;
+  float *e = scratch, *held = scratch + ROWS * pitch; /* this group's exponentials, and those of the one before */
   aclpy_fused out = *f;
   out.post.n_ops = out.post.n_operands = 0;
   brief_steps_make_(&steps, d, n);
   /* Behind a row's last vector nothing is ever written, but read with it. */
-  memset(scratch, 0, (size_t)(2 * ROWS * pitch) * sizeof(float));
+  if (pitch - n >= LANES) memset(scratch, 0, (size_t)(2 * ROWS * pitch) * sizeof(float));
   fused_writer_begin_(&w, begin * n);
   /* The first turn has but maxima, the last one but results. */
   for (int64_t row = begin - ROWS; row < end + ROWS; row += ROWS) {
-    float *e = scratch + (row - begin) / ROWS % 2 * ROWS * pitch; /* of the first turn: not used */
-    const float *held = e == scratch ? scratch + ROWS * pitch : scratch;
     for (int64_t r = 0; r < ROWS; ++r) {
       const int64_t next = row + ROWS + r, now = row + r, before = now - ROWS;
       top[r] = v32_set1(0.0f);
@@ -71,6 +70,9 @@ ACLPY_APART void FN(brief_run)(const aclpy_fused *f, const fused_direct *d, int6
     v64_store(max, v32_hmaxs(top));
     v64_store(total, v64_hsums(sum));
     for (int64_t r = 0; r < ROWS; ++r) factor[r] = fused_factor_(f->flags, total[r]);
+    float *const free = held;
+    held = e;
+    e = free;
   }
   fused_writer_end_(&out, &w);
 }

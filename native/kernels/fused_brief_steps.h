@@ -8,8 +8,11 @@
 #include "../simd/across.h"
 #include "fused_direct.h"
 
+enum { ACLPY_BRIEF_ROOM = ACLPY_BRIEF_MOST + 1 };
+_Static_assert(ACLPY_BRIEF_ROOM % (4 * v32_LANES) == 0, "whole quads and lines");
+
 typedef struct brief_steps {
-  _Alignas(64) float rows[2 * ACLPY_BRIEF_ROWS][ACLPY_BRIEF_MOST + ACLPY_DIRECT_QUAD];
+  _Alignas(64) float rows[2 * ACLPY_BRIEF_ROWS][ACLPY_BRIEF_ROOM];
   aclpy_post_step given[ACLPY_EASY_STEPS], fold[ACLPY_EASY_STEPS];
   int64_t n_given, n_fold;
   float gain, limit; /* of the fold */
@@ -19,7 +22,6 @@ ACLPY_INLINE int64_t brief_pitch_(int64_t n) { return aclpy_ceil_div(n, ACLPY_DI
 
 ACLPY_APART void brief_steps_make_(brief_steps *s, const fused_direct *d, int64_t n) {
   int64_t used = 0;
-  memset(s, 0, sizeof *s);
   s->n_given = d->steps;
   s->n_fold = d->fold.steps;
   s->gain = d->fold.gain;
@@ -30,6 +32,7 @@ ACLPY_APART void brief_steps_make_(brief_steps *s, const fused_direct *d, int64_
     aclpy_post_step *step = k < s->n_given ? &s->given[k] : &s->fold[k - s->n_given];
     if (step->operand.each == NULL) continue;
     memcpy(s->rows[used], step->operand.each, (size_t)n * sizeof(float));
+    memset(s->rows[used] + n, 0, (size_t)(ACLPY_BRIEF_ROOM - n) * sizeof(float));
     step->operand.each = s->rows[used++];
   }
 }
