@@ -17,6 +17,7 @@ enum {
   ACLPY_DIRECT_ROW = 192,            /* shorter rows whose lines are not whole go through the writer */
   ACLPY_BRIEF_MOST = 255,            /* rows of fused_brief.h, at most; */
   ACLPY_BRIEF_FLOATS = 191,          /* of floats alone, or whole quads and lines; */
+  ACLPY_BRIEF_LEAST = 512,           /* elements of a launch, at least: a group has to be made ready for; */
   ACLPY_BRIEF_ROWS = 4               /* of operations with so many rows of operands */
 };
 enum { ACLPY_STAGED = -1 /* instead of a type: results are finished before they are stored */ };
@@ -185,10 +186,11 @@ ACLPY_INLINE void direct_fold_(const aclpy_fused *f, fused_direct *d, float *own
   fused_fold_make_(&d->fold, d->step, d->moves, d->steps, f->g.n, own, coarse);
 }
 
-/* Whether rows are short, all operations cheap, and no operand differs from row to row. */
-ACLPY_INLINE int direct_brief_(const aclpy_fused *f, const fused_direct *d) {
+/* Whether rows are short but many, all operations cheap, and no operand differs from row to row. */
+ACLPY_INLINE int direct_brief_(const aclpy_fused *f, const fused_direct *d, int64_t count) {
   const int narrow = f->from + f->to < 2 * (int64_t)sizeof(float);
   int64_t rows = 0;
+  if (f->g.n * count < ACLPY_BRIEF_LEAST) return 0;
   if (f->g.n > (narrow && !direct_whole_(f) ? ACLPY_BRIEF_MOST : ACLPY_BRIEF_FLOATS)) return 0;
   if ((f->flags & ACLPY_FUSED_LOG) || d->whole || d->functions) return 0;
   for (int64_t k = 0; k < f->post.n_ops; ++k) {
@@ -199,8 +201,10 @@ ACLPY_INLINE int direct_brief_(const aclpy_fused *f, const fused_direct *d) {
 }
 
 /* How a launch can be done: not here, short rows by groups, in registers, some of it in the row's exponentials
- * (functions), or, logarithms that have no place there, with results staged in t. `rows` has room for two. */
-static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fused_direct *d, float *rows) {
+ * (functions), or, logarithms that have no place there, with results staged in t. `count`: rows of the launch. `rows`
+ * has room for two. */
+static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fused_direct *d, int64_t count,
+                                                      float *rows) {
   float *spare = rows;
   const int64_t source = f->post.source, target = f->post.target;
   const int from = source == ACLPY_TYPE_FLOAT || source == ACLPY_TYPE_FLOAT16 || source == ACLPY_TYPE_BF16;
@@ -229,7 +233,7 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   d->seamed = f->streaming && aclpy_rows_seamed(f->y, f->g.n * f->to, f->g.n * f->to, d->core);
   d->whole = f->post.n_ops > ACLPY_EASY_STEPS;
   for (int64_t k = 0; k < f->post.n_ops && !d->whole; ++k) d->whole = !direct_step_make_(f, d, k, &spare);
-  const int brief = direct_brief_(f, d);
+  const int brief = direct_brief_(f, d, count);
   if (!can && !brief) return ACLPY_DIRECT_NOT;
   if (f->flags & ACLPY_FUSED_LOG) {
     if (d->whole || d->functions) return ACLPY_DIRECT_STAGED;

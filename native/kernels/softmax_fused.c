@@ -76,7 +76,7 @@ static void brief_run_(const aclpy_fused *f, const fused_direct *d, int64_t begi
 static void lines_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *scratch) {
   fused_direct d;
   const int64_t pitch = aclpy_fused_round_(f->g.n);
-  const int way = fused_direct_make_(f, &d, scratch + 2 * pitch);
+  const int way = fused_direct_make_(f, &d, end - begin, scratch + 2 * pitch);
   if (way == ACLPY_DIRECT_FUNCTIONS) fused_powers_make_(f, &d);
   if (way == ACLPY_DIRECT_CHEAP) fused_fixed_make_(f, &d, scratch + 4 * pitch);
   if (way == ACLPY_DIRECT_NOT) {

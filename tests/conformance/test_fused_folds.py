@@ -263,6 +263,24 @@ def test_functions_have_the_values_of_the_way_by_memory(device, stream, isa, sha
 
 
 @every_way
+@pytest.mark.parametrize("n", [10, 20, 64, 100, 150])
+@pytest.mark.parametrize("origin", ["float32", "bfloat16", "float16"])
+def test_a_short_row_alone_has_the_bits_it_has_among_others(device, stream, isa, origin, n):
+    """How many rows a thread gets decides the loop, and must not be seen in the results."""
+    dtype = np.dtype(ml_dtypes.bfloat16 if origin == "bfloat16" else origin)
+    x = source((60, n), dtype)
+    row = np.random.default_rng(3).normal(size=(1, n)).astype(F)
+    for program in ((Binary("add"), Eltwise("relu")), (Eltwise("linear", 0.3, 1.0), Binary("mul"))):
+        place = next(k for k, op in enumerate(program) if isinstance(op, Binary))
+        tensors = {"src_scale": np.array([0.7], F), f"post_op_{place}_src1": row}
+        extras = Extras(src_scale=True, post_ops=program)
+        together = forward(device, stream, extras, x, "float32", 1, **tensors)["dst"]
+        for r in range(0, len(x), 3):
+            alone = forward(device, stream, extras, x[r : r + 1], "float32", 1, **tensors)["dst"]
+            assert_same(alone, together[r : r + 1], (program, r))
+
+
+@every_way
 def test_powers_of_the_least_probabilities(device, stream, isa):
     """Small factors, one after the other, make calm rows subnormal; bfloat16 has such numbers."""
     x = np.zeros((64, 4096), ml_dtypes.bfloat16)
