@@ -76,10 +76,11 @@ class TensorDesc:
         Of any other tensor each fact is worked out when somebody asks for it.
         """
         facts = self.__dict__
-        if "is_plain" in facts or self.offset or self.storage_shape != (shape := self.shape):
+        if "is_plain" in facts or self.offset:
             return
+        shape, storage = self.shape, self.storage_shape
         numel = calls.dense_numel(shape, self.strides)  # in C: this is timed
-        if numel < 0:
+        if numel < 0 or storage not in (shape, (numel,)):
             return
         dtype = by_value.get(self.dtype_value, by_value[-1])
         facts.update(

@@ -112,6 +112,9 @@ class Plan(NamedTuple):
         return repr(self).encode()
 
 
+_plan = maker(Plan)
+
+
 def make_plan(problem: Problem, backends: Sequence[Backend]) -> Plan:
     """The one function that turns a call into a plan, for every face.
 
@@ -140,17 +143,19 @@ def make_plan(problem: Problem, backends: Sequence[Backend]) -> Plan:
     check_storage(problem)
     steps, placements, total = recipe.finish()
     choices = tuple([_choose(problem, step, backends) for step in steps])
-    return Plan(
-        spec.function,
-        _slots(problem, steps, recipe.captured_slots),
-        steps,
-        choices,
-        placements,
-        total,
-        spec.dialect == "aclnn" and _vendor_caches(recipe, steps),
-        recipe.device_copy,
-        _hazards(steps),
-        _chains(steps, choices, backends) if problem.fuse and len(steps) > 1 else (),
+    return _plan(
+        (
+            spec.function,
+            _slots(problem, steps, recipe.captured_slots),
+            steps,
+            choices,
+            placements,
+            total,
+            spec.dialect == "aclnn" and _vendor_caches(recipe, steps),
+            recipe.device_copy,
+            _hazards(steps),
+            _chains(steps, choices, backends) if problem.fuse and len(steps) > 1 else (),
+        )
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from aclnn_py.core.made import maker
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from aclnn_py.core.soc import SocProfile
     from aclnn_py.core.spec import OpSpec
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "problem"]
 
 
 class Problem(NamedTuple):
@@ -46,3 +48,6 @@ class Problem(NamedTuple):
         value = self.attributes[name]
         assert isinstance(value, int), name
         return value
+
+
+problem = maker(Problem)

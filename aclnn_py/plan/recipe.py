@@ -17,8 +17,8 @@ from aclnn_py.core.made import maker
 from aclnn_py.core.rules import STRIDED_COPY_REFUSES, cast_supported
 from aclnn_py.plan.checks import shape_text
 from aclnn_py.plan.parts import Rows, place_of
-from aclnn_py.plan.steps import WORKSPACE, Operand, Step, operand, strided_copy
-from aclnn_py.plan.workspace import Item, Placement, lay_out
+from aclnn_py.plan.steps import WORKSPACE, Operand, Step, new_step, operand, strided_copy
+from aclnn_py.plan.workspace import Item, Placement, lay_out, new_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,18 +78,20 @@ class _Draft:
     def placed(self, offsets: dict[int, int], *, alone: bool) -> Step:
         """The step, once it is known where each item lies; one alone joins no chain of blocks."""
         reads = tuple([_operand(value, offsets) for value in self.reads])
-        return Step(
-            self.name,
-            self.kernel,
-            self.dtype,
-            reads,
-            _operand(self.write, offsets),
-            self.params,
-            self.told,
-            self.shapes,
-            self.dtypes,
-            self.reference,
-            None if alone else self._rows(),
+        return new_step(
+            (
+                self.name,
+                self.kernel,
+                self.dtype,
+                reads,
+                _operand(self.write, offsets),
+                self.params,
+                self.told,
+                self.shapes,
+                self.dtypes,
+                self.reference,
+                None if alone else self._rows(),
+            )
         )
 
     def _rows(self) -> Rows:
@@ -304,7 +306,7 @@ class Recipe:
 
     def _new_item(self, label: str, dtype: DType, shape: tuple[int, ...]) -> Value:
         step, items = len(self._drafts), self._items
-        items.append(Item(label, dtype.nbytes(prod(shape)), step, step))
+        items.append(new_item((label, dtype.nbytes(prod(shape)), step, step)))
         return _value((dtype, shape, -1, len(items) - 1, 0))
 
     def _add(

@@ -19,6 +19,7 @@ __all__ = [
     "Operand",
     "Step",
     "StridedCopy",
+    "new_step",
     "operand",
     "shares_elements",
     "strided_copy",
@@ -97,6 +98,9 @@ class Step(NamedTuple):
         # Without the two last ones, which say nothing that the others do not.
         shown = zip(self._fields[:-2], self, strict=False)
         return f"Step({', '.join(f'{name}={value!r}' for name, value in shown)})"
+
+
+new_step = maker(Step)
 
 
 @dataclass(frozen=True, slots=True)

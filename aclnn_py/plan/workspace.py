@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["Item", "Placement", "aligned", "lay_out"]
+from aclnn_py.core.made import maker
+
+__all__ = ["Item", "Placement", "aligned", "lay_out", "new_item"]
 
 
 def aligned(nbytes: int) -> int:
@@ -30,6 +32,9 @@ class Item(NamedTuple):
     nbytes: int
     first: int
     last: int
+
+
+new_item = maker(Item)
 
 
 class Placement(NamedTuple):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 
 import pytest
 
@@ -25,8 +26,9 @@ def facts(desc):
 def descriptions(shape):
     dense = row_major_strides(shape)
     padded = tuple(stride * 2 for stride in dense)
+    storages = (shape, (*shape, 2), (1 << 62,), (prod(shape),), (prod(shape) - 1,))
     for strides, offset, storage, dtype, format_ in product(
-        (dense, padded), (0, 3), (shape, (*shape, 2), (1 << 62,)), (FLOAT, 11, 99), (ND, NZ)
+        (dense, padded), (0, 3), storages, (FLOAT, 11, 99), (ND, NZ)
     ):
         yield shape, strides, offset, storage, dtype, format_
 
@@ -40,10 +42,12 @@ def test_one_look_finds_the_facts(shape):
 
 
 def test_the_usual_tensor_is_known_after_one_look():
-    usual, view = (TensorDesc((2, 3), strides, 0, (2, 3), FLOAT) for strides in ((3, 1), (1, 2)))
-    usual.look()
-    view.look()
-    assert usual.__dict__["is_plain"]
+    dense, flat = (TensorDesc((2, 3), (3, 1), 0, storage, FLOAT) for storage in ((2, 3), (6,)))
+    view = TensorDesc((2, 3), (1, 2), 0, (2, 3), FLOAT)
+    for one in (dense, flat, view):
+        one.look()
+    assert dense.__dict__["is_plain"]
+    assert flat.__dict__["is_plain"]
     assert "is_plain" not in view.__dict__
 
 
