@@ -22,7 +22,8 @@ ACLPY_INLINE v32_acc FN(direct_sum)(const v32 *v, float *e, int logarithm, v32_a
 ACLPY_INLINE v32_acc FN(direct_exp)(const v32 *x, float *e, v32 shift, int logarithm, v32_acc s, int way, int calm) {
   v32 v[4];
   for (int k = 0; k < 4; ++k) v[k] = v32_sub(x[k], shift);
-  v32_exp_quad(v, calm ? ACLPY_EXP_NORMAL : ACLPY_EXP_ANY);
+  if (PLAIN) v32_exp_quad_beside(v, calm ? ACLPY_EXP_NORMAL : ACLPY_EXP_ANY);
+  if (!PLAIN) v32_exp_quad(v, calm ? ACLPY_EXP_NORMAL : ACLPY_EXP_ANY);
   return FN(direct_sum)(v, e, logarithm, s, way);
 }
 
@@ -239,6 +240,13 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   fixed_row bytes;
   int kind = ACLPY_SINGLE_NOT;
   int64_t i;
+  v32 end[4];
+  /* At once, for nothing waits for the end of x then, and the next one's is asked for, which will be waited for. */
+  for (int64_t k = 0, at = n / ACLPY_DIRECT_QUAD * ACLPY_DIRECT_QUAD; at < n; at += LANES, ++k) {
+    ACLPY_PREFETCH_NEAR((uintptr_t)(next + at));
+    end[k] = FN(direct_end)(x + at, aclpy_min_i64(LANES, n - at), t.shift);
+    rest = v32_acc_add(rest, end[k]);
+  }
   s.fixed = &bytes;
   s.from = 0;
   s.again = -1;
@@ -266,12 +274,10 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
     i = FN(direct_quads)(f, d, &t, logarithm, target, functions, way);
   }
   if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
-  for (; i < n; i += LANES) {
-    const int64_t k = aclpy_min_i64(LANES, n - i);
-    top_rest = v32_max(LDN(next + i, k, -INFINITY), top_rest);
-    const v32 v = FN(direct_end)(x + i, k, t.shift);
-    if (!logarithm) stn_f32(e + i, v, k);
-    rest = v32_acc_add(rest, v);
+  for (int64_t k = 0; i < n; i += LANES, ++k) {
+    const int64_t left = aclpy_min_i64(LANES, n - i);
+    top_rest = v32_max(LDN(next + i, left, -INFINITY), top_rest);
+    if (!logarithm) stn_f32(e + i, end[k], left);
   }
   if (way == ACLPY_WAY_PAIRS) ORDER_SUMX(&t.sum.low, &t.sum.high);
   d->least = -v32_hmax(v32_sub(v32_set1(0.0f), t.least));

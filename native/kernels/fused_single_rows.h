@@ -42,6 +42,23 @@ ACLPY_INLINE void FN(single_store)(const aclpy_fused *f, const fused_single *s, 
   }
 }
 
+/* The same where neither takes much, one after the other. */
+ACLPY_INLINE void FN(single_in_turn)(const fused_single *s, const float *e, float *y, int64_t i, int kind) {
+  const float *each = single_has_row_(kind) ? single_row_(s, i) : NULL;
+  for (int k = 0; k < 4; ++k) {
+    v32 v = v32_mul(v32_load(e + i + k * LANES), s->factor);
+    if (kind == ACLPY_SINGLE_MUL) v = v32_mul(v, s->value);
+    if (kind == ACLPY_SINGLE_ADD) v = v32_add(v, s->value);
+    if (kind == ACLPY_SINGLE_MUL_EACH) v = v32_mul(v, v32_load(each + k * v32_LANES));
+    if (kind == ACLPY_SINGLE_ADD_EACH) v = v32_add(v, v32_load(each + k * v32_LANES));
+    if (s->streaming) {
+      nt_f32(y + i + k * LANES, v);
+    } else {
+      v32_store(y + i + k * LANES, v);
+    }
+  }
+}
+
 /* As direct_exp, but of e^(x - shift) only the sum: its powers are stored, or for logarithms x - shift. */
 ACLPY_INLINE void FN(direct_powers)(FN(direct_three) * t, const v32 *x, int64_t i, int way, int logarithm) {
   v32 v[4], power[4];
@@ -83,6 +100,7 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   const int64_t least = row && f->to > 1 ? ACLPY_NEAR_BYTES_ZEN_5 / 2 : ACLPY_NEAR_BYTES_ZEN_5;
   const int64_t near = FN(direct_near_bytes)(s.d, least);
   aclpy_walk next = aclpy_walk_of(t->next, n * size, quad, each ? t->touched : 0, direct_ahead_(near));
+  const int in_turn = PLAIN && __builtin_constant_p(target) && target == ACLPY_TYPE_FLOAT && kind < ACLPY_SINGLE_MANY;
   const int woven = ACLPY_ISA_RANK == 2 && way != ACLPY_WAY_ANY && made_here && single_is_cheap_(kind);
   const float *e = s.e;
   unsigned char *y = s.y;
@@ -101,9 +119,10 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
     TOP_QUAD(&t->top, (const STORED *)next.now);
     /* Before anything is stored (direct_quads). */
     if (!late) FN(direct_load)(t->x + i, v, way);
-    if (made_here) FN(single_make)(&s, e, made, i, kind, way);
+    if (made_here && !in_turn) FN(single_make)(&s, e, made, i, kind, way);
+    if (in_turn) FN(single_in_turn)(&s, e, (float *)(void *)y, i, kind);
     if (late) FN(direct_load)(t->x + i, v, way);
-    if (made_here) FN(single_store)(f, &s, made, y, i, kind, target, way);
+    if (made_here && !in_turn) FN(single_store)(f, &s, made, y, i, kind, target, way);
     /* Left for the caller, who comes back: a call from here would take all registers. */
     if (fixed && i != s.again && !single_bytes_(&s, &bytes, e, y, i, kind)) break;
     if (kind >= ACLPY_SINGLE_POWERED) {
@@ -121,7 +140,9 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   ACLPY_APART int64_t FN(name)(const aclpy_fused *f, FN(direct_three) * given, const fused_single *s) { \
     FN(direct_three) t = *given;                                                                        \
     const int64_t end = FN(single_quads)(f, &t, *s, kind, target, way);                                 \
-    *given = t;                                                                                         \
+    given->top = t.top;                                                                                 \
+    given->sum = t.sum;                                                                                 \
+    if (kind >= ACLPY_SINGLE_POWERED) given->least = t.least;                                           \
     return end;                                                                                         \
   }
 #define ACLPY_SINGLES_(name, target, way)                                                                     \

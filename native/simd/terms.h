@@ -65,6 +65,15 @@ ACLPY_INLINE void v32_exp_quad(v32 *v, int results) {
     for (int k = 0; k < 4; ++k) v32_terms_(v + k, 1, results);
   }
 }
+/* The same beside other work that needs registers: with AVX-512 by two. */
+ACLPY_INLINE void v32_exp_quad_beside(v32 *v, int results) {
+  if (ACLPY_ISA_RANK == 3) {
+    v32_terms_(v, 2, results);
+    v32_terms_(v + 2, 2, results);
+    return;
+  }
+  v32_exp_quad(v, results);
+}
 /* Two vectors of terms that need neither. */
 ACLPY_INLINE void v32_exp_two(v32 *v) {
   for (int k = 0; k < 2; ++k) v32_terms_(v + k, 1, ACLPY_EXP_NORMAL);
