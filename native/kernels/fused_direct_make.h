@@ -147,10 +147,11 @@ ACLPY_INLINE int direct_step_make_(const aclpy_fused *f, fused_direct *d, int64_
 
 enum { ACLPY_DIRECT_NOT = 0, ACLPY_DIRECT_BRIEF, ACLPY_DIRECT_CHEAP, ACLPY_DIRECT_FUNCTIONS, ACLPY_DIRECT_STAGED };
 
-/* Whether rows are whole quads and lines of results. */
-ACLPY_INLINE int direct_whole_(const aclpy_fused *f) {
-  return f->g.n % ACLPY_DIRECT_QUAD == 0 && ((uintptr_t)f->y | (uintptr_t)(f->g.n * f->to)) % 64 == 0;
+/* Whether rows are as long as whole quads and lines of results; and whether they are those. */
+ACLPY_INLINE int direct_lined_(const aclpy_fused *f) {
+  return f->g.n % ACLPY_DIRECT_QUAD == 0 && f->g.n * f->to % 64 == 0;
 }
+ACLPY_INLINE int direct_whole_(const aclpy_fused *f) { return direct_lined_(f) && (uintptr_t)f->y % 64 == 0; }
 
 enum { ACLPY_TURN_LEAST = 512 /* shorter rows, with all their operands, fit whatever a turn has room for */ };
 /* Rows of exponentials: one whose places are each read before the next row's are written there, where two and two of x
@@ -211,8 +212,8 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   const int from = source == ACLPY_TYPE_FLOAT || source == ACLPY_TYPE_FLOAT16 || source == ACLPY_TYPE_BF16;
   const int to = target == ACLPY_TYPE_FLOAT || target == ACLPY_TYPE_FLOAT16 || target == ACLPY_TYPE_BF16 ||
                  target == ACLPY_TYPE_INT8 || target == ACLPY_TYPE_UINT8;
-  const int whole = ((uintptr_t)f->y | (uintptr_t)(f->g.n * f->to)) % 64 == 0;
-  const int can = f->g.n >= (whole ? ACLPY_DIRECT_QUAD : ACLPY_DIRECT_ROW);
+  const int lines = f->g.n * f->to % 64 == 0;
+  const int can = f->g.n >= (lines ? ACLPY_DIRECT_QUAD : ACLPY_DIRECT_ROW);
   if (!from || !to || f->rounded || (!can && f->g.n > ACLPY_BRIEF_MOST)) return ACLPY_DIRECT_NOT;
   d->y = NULL;
   d->calm = 0;

@@ -5,8 +5,8 @@
  * others take the operations in turn. Powers are within 4 ulp of the mathematics of the float32 differences x - max
  * (3.1 measured, and 3.8 of the operations in turn), logarithms within 2 ulp or 1.2e-7, times what is behind them, with
  * other last bits than the operations in turn. A logarithm of what scales make large could cancel: s is at most 4.
- * Where rows are whole lines of results; elsewhere, and where an operand differs from row to row, the operations are
- * taken in turn.
+ * Where rows are as long as whole quads and lines of results, wherever these lie; elsewhere, and where an operand
+ * differs from row to row, the operations are taken in turn.
  */
 #ifndef ACLPY_KERNELS_FUSED_POWERS_H
 #define ACLPY_KERNELS_FUSED_POWERS_H
@@ -14,11 +14,11 @@
 #include "fused_single.h"
 
 /* What the rows of a launch need where its operations come to a power between factors. */
-ACLPY_INLINE void fused_powers_make_(const aclpy_fused *f, fused_direct *d) {
+ACLPY_INLINE void fused_powers_make_(aclpy_fused *f, fused_direct *d) {
   fused_single s;
   const int64_t target = f->post.target;
   d->powers.can = 0;
-  if (!direct_whole_(f) || (f->flags & ACLPY_FUSED_LOG) || d->fold.limit <= 0.0f || d->fold.steps == 0) return;
+  if (!direct_lined_(f) || (f->flags & ACLPY_FUSED_LOG) || d->fold.limit <= 0.0f || d->fold.steps == 0) return;
   /* Factors are those of the launch. */
   for (int64_t k = 0; k < d->fold.steps; ++k) {
     if (d->fold.from[k] >= 0) return;
@@ -42,6 +42,8 @@ ACLPY_INLINE void fused_powers_make_(const aclpy_fused *f, fused_direct *d) {
   d->powers.low = (float)(times - (double)d->powers.high);
   d->powers.before = before;
   d->powers.after = after;
+  /* The same bits wherever results lie: where lines are not whole, they go through the caches. */
+  if (!direct_whole_(f)) f->streaming = d->seamed = 0;
 }
 
 /* What the row whose exponentials are powers is written with, as a kind of fused_single_rows.h. */

@@ -73,7 +73,7 @@ static void brief_run_(const aclpy_fused *f, const fused_direct *d, int64_t begi
   }
 }
 
-static void lines_run_(const aclpy_fused *f, int64_t begin, int64_t end, float *scratch) {
+static void lines_run_(aclpy_fused *f, int64_t begin, int64_t end, float *scratch) {
   fused_direct d;
   const int64_t pitch = aclpy_fused_round_(f->g.n);
   const int way = fused_direct_make_(f, &d, end - begin, scratch + 2 * pitch);

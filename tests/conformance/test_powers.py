@@ -2,7 +2,8 @@
 """The power after a softmax: its bound in ulps, its edges, the same bits everywhere.
 
 Rows whose numbers are at most 60 apart take the power of a softmax by its exponentials, and its
-logarithm by its differences, where they are whole lines (fused_powers.h), with bounds of their own.
+logarithm by its differences, where they are as long as whole lines (fused_powers.h), with bounds of
+their own.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from aclnn_native import lib
 from aclnn_py.core import settings
+from aclnn_py.core.dtype import as_dtype
 from aclnn_py.core.extras import Binary, Eltwise, Extras
 from conformance.test_fused_post_ops import ISAS
 from support.fused import forward
@@ -181,6 +184,37 @@ def test_bound_of_logarithms_of_rows(device, stream, isa, origin, scale, factor,
     allowed = ULPS_OF_LOGS * np.spacing(np.abs(want).astype(np.float32))
     excess = np.abs(got - want) / np.maximum(allowed, ABSOLUTE_OF_LOGS * times)
     assert excess.max() <= 1, (scale, operand, divides, excess.max())
+
+
+@pytest.fixture(params=[0, 4096], ids=["caches", "past"])
+def last_level(request):
+    lib.aclpy_cache_set_last_level(request.param)
+    yield
+    lib.aclpy_cache_set_last_level(0)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("columns", [16, 32, 64, 128, 192, 1024])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("op", [Eltwise("log"), Eltwise("pow", 1, 0.3), Eltwise("pow", 2, -0.7)])
+@pytest.mark.usefixtures("last_level")
+def test_the_same_bits_wherever_results_lie(device, stream, isa, columns, dtype, op):
+    """At a line and behind one; rows that are calm and rows that are not."""
+    rng = np.random.default_rng(columns)
+    x = calm_rows(rng, (23, columns), "float32")
+    x[5::7] *= 9
+    x = x.astype(as_dtype(dtype).numpy)
+    found = []
+    for offset in (0, 1, 3):
+        room = device.zeros((x.size + 64,), dtype)
+        dst = room.view(x.shape, offset=offset)
+        with settings.override(isa=isa, fallback="error"):
+            forward(device, stream, Extras(post_ops=(op,)), x, dtype, -1, dst=dst)
+        every = room.numpy()
+        assert not every[:offset].any()
+        assert not every[offset + x.size :].any()
+        found.append(every[offset : offset + x.size].tobytes())
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize("isa", ISAS)
