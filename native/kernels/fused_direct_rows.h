@@ -39,9 +39,11 @@ ACLPY_INLINE v32 FN(direct_end)(const STORED *x, int64_t n, v32 shift) {
 #endif
 }
 
-/* How far ahead the next row is fetched into the first level, or 0. */
-ACLPY_INLINE int64_t FN(direct_near_bytes)(const fused_direct *d, int64_t bytes) {
-  return ACLPY_ISA_RANK == 3 && PLAIN && d->core == ACLPY_CORE_ZEN_5 ? bytes : 0;
+/* How far ahead the next row, of n elements, is fetched into the first level, or 0: short rows of floats as in the
+ * plain kernel, which are found there again. */
+ACLPY_INLINE int64_t FN(direct_near_bytes)(const fused_direct *d, int64_t n, int64_t bytes) {
+  if (ACLPY_ISA_RANK == 3 && PLAIN && d->core == ACLPY_CORE_ZEN_5) return bytes;
+  return PLAIN && n * (int64_t)sizeof(STORED) < ACLPY_AHEAD_BYTES ? aclpy_near_bytes(d->core) : 0;
 }
 
 #include "fused_single_rows.h"
@@ -170,7 +172,7 @@ ACLPY_INLINE int64_t FN(direct_quads)(const aclpy_fused *f, fused_direct *d, FN(
                                       int64_t target, int functions, int way) {
   const int64_t n = f->g.n;
   const int64_t quad = ACLPY_DIRECT_QUAD * (int64_t)sizeof(STORED);
-  const int64_t near = FN(direct_near_bytes)(d, ACLPY_NEAR_BYTES_ZEN_5);
+  const int64_t near = FN(direct_near_bytes)(d, n, ACLPY_NEAR_BYTES_ZEN_5);
   aclpy_walk next = aclpy_walk_of(t->next, n * (int64_t)sizeof(STORED), quad, t->touched, direct_ahead_(near));
   int64_t i = 0;
   for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD, next.now += (uintptr_t)next.step) {

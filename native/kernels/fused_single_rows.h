@@ -98,7 +98,7 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   const int late = kind == ACLPY_SINGLE_TANH || (row && sizeof(STORED) < sizeof(float));
   /* Beside a row of operands the first level has less room; results of one byte a float want the whole way even so. */
   const int64_t least = row && f->to > 1 ? ACLPY_NEAR_BYTES_ZEN_5 / 2 : ACLPY_NEAR_BYTES_ZEN_5;
-  const int64_t near = FN(direct_near_bytes)(s.d, least);
+  const int64_t near = FN(direct_near_bytes)(s.d, f->g.n, least);
   aclpy_walk next = aclpy_walk_of(t->next, n * size, quad, each ? t->touched : 0, direct_ahead_(near));
   const int in_turn = PLAIN && __builtin_constant_p(target) && target == ACLPY_TYPE_FLOAT && kind < ACLPY_SINGLE_MANY;
   const int woven = ACLPY_ISA_RANK == 2 && way != ACLPY_WAY_ANY && made_here && single_is_cheap_(kind);

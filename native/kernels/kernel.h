@@ -71,7 +71,7 @@ uint32_t aclpy_isa_mask(const char *limit);
 /* Bytes of the caches of this machine (L2 of one core, our processors' share of the last level); never 0. */
 int64_t aclpy_cache_bytes_l2(void);
 int64_t aclpy_cache_bytes_last_level(void);
-/* For tests: as if the last level had so many bytes; 0: as found. */
+/* For tests: as if the last level had so many bytes; 0: as found. Plans made before expect what they found then. */
 void aclpy_cache_set_last_level(int64_t bytes);
 /* What kind of core this is, where that decides the order of a kernel's work. On AMD's family 19h (Zen 3 and 4) lines
  * that are read and lines that are written past the caches in turn, and software prefetches between, cost a third of
