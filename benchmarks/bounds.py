@@ -79,11 +79,18 @@ class Bounds:
         """Of the cell's kernel on contiguous memory; None when it cannot be counted."""
         if self.program is None:
             return None
-        kernel = cell.operator + ("_backward" if cell.direction == "backward" else "")
-        key = (kernel, _DTYPES[cell.dtype], *_sample(cell))
+        key = self._key(cell)
         if key not in self._known:
             self._known[key] = self._count(cell, *key)
         return self._known[key]
+
+    def again(self, cell: Cell) -> Work | None:
+        """The same timed once more, for a core may have been slow: the least time counts."""
+        before = self.work(cell)
+        after = self._count(cell, *self._key(cell)) if before else None
+        if before and after and 0 <= after.replay_ns < before.replay_ns:
+            self._known[self._key(cell)] = after
+        return self.work(cell)
 
     def nanoseconds(self, cell: Cell, work: Work | None, streaming_ns: float) -> tuple[float, str]:
         """The larger of bytes and vector work, and which."""
@@ -92,6 +99,11 @@ class Bounds:
         each = max(work.slots / self.peak, work.replay_ns) + turning_slots(cell) / self.peak
         computing_ns = cell.elements * each / cell.threads
         return max((streaming_ns, "bytes"), (computing_ns, "instructions"))
+
+    @staticmethod
+    def _key(cell: Cell) -> tuple[str, str, int, int, int]:
+        kernel = cell.operator + ("_backward" if cell.direction == "backward" else "")
+        return (kernel, _DTYPES[cell.dtype], *_sample(cell))
 
     def _count(self, cell: Cell, kernel: str, dtype: str, *shape: int) -> Work | None:
         isa = os.environ.get("ACLNN_PY_ISA") or supported()[-1]
