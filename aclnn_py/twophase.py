@@ -24,7 +24,7 @@ from aclnn_py.core.tensor import Tensor
 from aclnn_py.ops._index import DIALECTS, INDEX
 from aclnn_py.plan import plan as planner
 from aclnn_py.plan.explain import explain_plan
-from aclnn_py.plan.problem import problem
+from aclnn_py.plan.problem import new_problem
 from aclnn_runtime import AclnnError, Buffer, Stream, raise_last
 from aclnn_runtime.arguments import describe, whole_number
 
@@ -385,7 +385,7 @@ def make_plan(spec: OpSpec, descs: Sequence[TensorDesc | None], values: Sequence
             desc.look()
     # As many as there are parameters, by all callers. What is None the first check refuses.
     tensors: Any = dict(zip(spec.tensor_named, descs))  # noqa: B905  # this is timed
-    asked = problem(
+    problem = new_problem(
         (
             spec,
             tensors,
@@ -397,7 +397,7 @@ def make_plan(spec: OpSpec, descs: Sequence[TensorDesc | None], values: Sequence
     )
     known = BACKENDS if device == "cpu" else GPU_BACKENDS
     allowed = known if now.fallback == "allow" else known[:1]
-    plan = planner.make_plan(asked, allowed)
+    plan = planner.make_plan(problem, allowed)
     if now.explain:
         sys.stderr.write(explain_plan(plan, refusals=now.explain > 1) + "\n")
     return plan

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aclnn_py.core.soc import SocProfile
     from aclnn_py.core.spec import OpSpec
 
-__all__ = ["Problem", "problem"]
+__all__ = ["Problem", "new_problem"]
 
 
 class Problem(NamedTuple):
@@ -50,4 +50,4 @@ class Problem(NamedTuple):
         return value
 
 
-problem = maker(Problem)
+new_problem = maker(Problem)

@@ -196,12 +196,18 @@ def last_level(request):
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("columns", [16, 32, 64, 128, 192, 1024])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
-@pytest.mark.parametrize("op", [Eltwise("log"), Eltwise("pow", 1, 0.3), Eltwise("pow", 2, -0.7)])
+@pytest.mark.parametrize(
+    "op",
+    [
+        Eltwise("log"), Eltwise("pow", 1, 0.3), Eltwise("pow", 2, -0.7), Eltwise("tanh"),
+        Eltwise("swish", 1), Eltwise("linear", 1.7, 0.25),
+    ],
+)  # fmt: skip
 @pytest.mark.usefixtures("last_level")
 def test_the_same_bits_wherever_results_lie(device, stream, isa, columns, dtype, op):
     """At a line and behind one; rows that are calm and rows that are not."""
     rng = np.random.default_rng(columns)
-    x = calm_rows(rng, (23, columns), "float32")
+    x = calm_rows(rng, (7 if columns < 64 else 23, columns), "float32")
     x[5::7] *= 9
     x = x.astype(as_dtype(dtype).numpy)
     found = []
