@@ -19,8 +19,10 @@ TYPES = [
     np.dtype(t) for t in (np.float32, ml_dtypes.bfloat16, np.float16, np.int8, np.uint8, E5M2, E4M3)
 ]
 NAMES = [t.name for t in TYPES]
-# Rows packed into runs, single rows, rows and columns in chunks, tiles of columns narrow and wide.
+# Rows packed into runs, single rows, also with one to four vectors behind their last quad, rows and
+# columns in chunks, tiles of columns narrow and wide.
 CUTS = [((70, 13), 1), ((3, 1024), 1), ((5, 1025), 1), ((9, 5000), -1), ((2, 40000), 1),
+        ((7, 1047), 1), ((7, 1000), 1), ((6, 250), 1),
         ((1, 50001), 1), ((4, 6, 50), 1), ((3, 40, 600), 1), ((2, 300, 1030), 1),
         ((1, 5000, 40), 1), ((2, 7, 3), 1),
         ((5000, 2), 0), ((64, 1), 0), ((1, 1), 1)]  # fmt: skip
