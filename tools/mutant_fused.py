@@ -13,7 +13,30 @@ COLUMNS = ("tests/conformance/test_fused_columns.py",)
 
 FOLDS = ("tests/conformance/test_fused_folds.py",)
 
+CUTS = ("tests/conformance/test_fused_softmax.py",)
+
 FUSED_MUTANTS = (
+    Mutant(
+        "of several vectors behind a row's last quad all keep the first one's exponentials",
+        "native/kernels/fused_direct_rows.h",
+        "stn_f32(e + i, end[k], left)",
+        "stn_f32(e + i, end[0], left)",
+        CUTS,
+    ),
+    Mutant(
+        "the line that two rows share is taken for a float shorter than what the first one left",
+        "native/kernels/fused_direct.h",
+        "(const void *)d->seam)), d->held};",
+        "(const void *)d->seam)), d->held - 4};",
+        FOLDS,
+    ),
+    Mutant(
+        "a row's end is done with the operands of its beginning",
+        "native/kernels/fused_direct.h",
+        "step.operand.each + d->at + i",
+        "step.operand.each + i",
+        FOLDS,
+    ),
     Mutant(
         "short rows of a group are all divided by the first one's sum",
         "native/kernels/fused_brief.h",
