@@ -270,9 +270,8 @@ def aclnnSoftmaxBackwardGetWorkspaceSize(gradOutput: Tensor, output: Tensor, dim
     - Any tensor may be a strided view; out may be the very tensor of an input.
     - NaN stays in its row (slice along dim).
     - Computes in the dtype of the inputs and casts the result to the dtype of out.
-    - A bfloat16 result whose terms nearly cancel may have other bits than float32's rounded: its sum is added up in another order, and it is within 1.2e-7.
     - An empty input returns 0 with workspace 0 before the checks (950: after them).
-    - Bound: float32: 4.8e-6 relative or 1.2e-7 absolute; float16/bfloat16: float32 rounded once.
+    - Bound: float32: 4.8e-6 relative or 1.2e-7 absolute; float16/bfloat16: float32 rounded once, but for bfloat16 whose terms nearly cancel: its sum is added up in another order, and it is within 1.2e-7.
     - Never blocks; reads no tensor data.
 
     References

@@ -255,14 +255,14 @@ SPECS: Final = (
         ),
         empty_when=("gradOutput", "output"),
         recipe=_softmax_backward,
-        bound="float32: 4.8e-6 relative or 1.2e-7 absolute; float16/bfloat16: float32 rounded once",
+        bound=(
+            "float32: 4.8e-6 relative or 1.2e-7 absolute; float16/bfloat16: float32 rounded once, "
+            "but for bfloat16 whose terms nearly cancel: its sum is added up in another order, "
+            "and it is within 1.2e-7"
+        ),
         notes=(
             *_COMMON_NOTES,
             "Computes in the dtype of the inputs and casts the result to the dtype of out.",
-            (
-                "A bfloat16 result whose terms nearly cancel may have other bits than float32's "
-                "rounded: its sum is added up in another order, and it is within 1.2e-7."
-            ),
             "An empty input returns 0 with workspace 0 before the checks (950: after them).",
         ),
         source=_SOURCE.format("aclnnSoftmaxBackward"),
