@@ -25,16 +25,16 @@ FUSED_MUTANTS = (
     ),
     Mutant(
         "the line that two rows share is taken for a float shorter than what the first one left",
-        "native/kernels/fused_direct.h",
-        "(const void *)d->seam)), d->held};",
-        "(const void *)d->seam)), d->held - 4};",
+        "native/kernels/fused_direct_edge.h",
+        "_mm512_load_si512(d->seam), d->held};",
+        "_mm512_load_si512(d->seam), d->held - 4};",
         FOLDS,
     ),
     Mutant(
         "a row's end is done with the operands of its beginning",
-        "native/kernels/fused_direct.h",
-        "step.operand.each + d->at + i",
-        "step.operand.each + i",
+        "native/kernels/fused_direct_edge.h",
+        "step.operand.each + d->at + k",
+        "step.operand.each + k",
         FOLDS,
     ),
     Mutant(
@@ -49,6 +49,20 @@ FUSED_MUTANTS = (
         "native/kernels/fused_direct_rows.h",
         "v32_sub(LDN(x, n, -INFINITY), shift)",
         "v32_sub(LDN(x, n, 0.0f), shift)",
+        FOLDS,
+    ),
+    Mutant(
+        "so does what lies behind the last of several vectors",
+        "native/kernels/fused_direct_rows.h",
+        "LDN(x + k * LANES, count, -INFINITY)",
+        "LDN(x + k * LANES, count, 0.0f)",
+        CUTS,
+    ),
+    Mutant(
+        "of a shared line of bytes the second row's part begins a byte early",
+        "native/kernels/fused_direct_edge.h",
+        "_mm512_storeu_si512(d->seam + seam.held, rest);",
+        "_mm512_storeu_si512(d->seam + seam.held - 1, rest);",
         FOLDS,
     ),
     Mutant(

@@ -6,8 +6,7 @@
 #ifndef ACLPY_KERNELS_FUSED_DIRECT_H
 #define ACLPY_KERNELS_FUSED_DIRECT_H
 
-#include "../simd/seam.h"
-#include "fused_direct_make.h"
+#include "fused_direct_edge.h"
 
 /* t = n results from d->at on, before the operations. */
 ACLPY_INLINE void direct_fill_(const aclpy_fused *f, const fused_direct *d, float *t, int64_t n) {
@@ -49,79 +48,6 @@ ACLPY_INLINE void direct_staged_quad_(const aclpy_fused *f, fused_direct *d) {
   d->ready += bytes;
   d->n_ready -= bytes;
   d->at += ACLPY_DIRECT_QUAD;
-}
-
-/* `bytes` of results that begin with a line, past the caches; those of its last line wait for the row that follows, or
- * are stored. `from` has a line more. */
-ACLPY_INLINE void direct_put_lines_(fused_direct *d, unsigned char *y, const unsigned char *from, int64_t bytes) {
-  const int64_t rest = bytes % 64;
-  for (int64_t k = 0; k < bytes - rest; k += v32_LANES * (int64_t)sizeof(float)) {
-    nt_f32((float *)(void *)(y + k), v32_load((const float *)(const void *)(from + k)));
-  }
-  if (!d->seamed || !d->follows) {
-    memcpy(y + (bytes - rest), from + (bytes - rest), (size_t)rest);
-    return;
-  }
-  memcpy(d->seam, from + (bytes - rest), 64);
-  d->held = rest;
-}
-/* The line that the row before began, which `from` ends, of `to` bytes an element. */
-ACLPY_INLINE void direct_put_seam_(fused_direct *d, unsigned char *line, const unsigned char *from, int64_t to) {
-#if ACLPY_SEAMS
-  if (to == (int64_t)sizeof(float)) {
-    aclpy_seam seam = {v32_line(v32_load((const float *)(const void *)d->seam)), d->held};
-    aclpy_seam_close(&seam, line, v32_line(v32_load((const float *)(const void *)from)));
-    d->held = 0;
-    return;
-  }
-#endif
-  (void)to;
-  memcpy(d->seam + d->held, from, 64);
-  d->held = 0;
-  for (int64_t k = 0; k < 64; k += v32_LANES * (int64_t)sizeof(float)) {
-    nt_f32((float *)(void *)(line + k), v32_load((const float *)(const void *)(d->seam + k)));
-  }
-}
-
-/* t = elements [at, at + n), done, as long as a vector's loads stay within their rows. */
-ACLPY_INLINE void direct_edge_steps_(const fused_direct *d, float *t, int64_t n) {
-  _Alignas(64) float each[ACLPY_DIRECT_PART];
-  const v32 factor = v32_set1(d->folded ? d->factor * d->fold.gain : d->factor);
-  for (int64_t i = 0; i < n; i += v32_LANES) {
-    v32_store(t + i, v32_mul(ldn_f32(d->e + d->at + i, aclpy_min_i64(v32_LANES, n - i), 0.0f), factor));
-  }
-  for (int64_t k = 0; k < d->steps_now; ++k) {
-    aclpy_post_step step = d->now[k];
-    for (int64_t i = 0; i < n && step.operand.each != NULL; i += v32_LANES) {
-      v32_store(each + i, ldn_f32(step.operand.each + d->at + i, aclpy_min_i64(v32_LANES, n - i), 1.0f));
-    }
-    if (step.operand.each != NULL) step.operand.each = each;
-    aclpy_post_easy(&step, 1, t, aclpy_ceil_div(n, v32_LANES) * v32_LANES);
-  }
-}
-
-/* Elements [at, at + n) of a row, where all operations are cheap. */
-ACLPY_INLINE void direct_edge_(const aclpy_fused *f, fused_direct *d, int64_t n) {
-  _Alignas(64) float t[ACLPY_DIRECT_PART + 64 / sizeof(float)]; /* with a line more, which is copied along */
-  const unsigned char *from = (const unsigned char *)(const void *)t;
-  unsigned char *y = d->y + d->at * f->to;
-  direct_edge_steps_(d, t, n);
-  if (f->post.target != ACLPY_TYPE_FLOAT) {
-    aclpy_store_run(f->post.target, t, d->stored, n, 0);
-    from = d->stored;
-  }
-  if (d->held > 0) {
-    direct_put_seam_(d, y + n * f->to - 64, from, f->to);
-  } else if (f->streaming && d->at > 0) {
-    direct_put_lines_(d, y, from, n * f->to);
-  } else if (f->post.target == ACLPY_TYPE_FLOAT) {
-    for (int64_t i = 0; i < n; i += v32_LANES) {
-      stn_f32((float *)(void *)y + i, v32_load(t + i), aclpy_min_i64(v32_LANES, n - i));
-    }
-  } else {
-    memcpy(y, from, (size_t)(n * f->to));
-  }
-  d->at += n;
 }
 
 /* Elements [at, at + n), n at most ACLPY_DIRECT_PART: what does not fill a quad, or a line. */

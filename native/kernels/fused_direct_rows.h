@@ -39,6 +39,20 @@ ACLPY_INLINE v32 FN(direct_end)(const STORED *x, int64_t n, v32 shift) {
 #endif
 }
 
+/* The same of less than a quad. */
+ACLPY_INLINE void FN(direct_ends)(const STORED *x, int64_t n, v32 shift, v32 *v) {
+  if (ACLPY_ISA_RANK != 3 || n <= LANES) {
+    for (int64_t k = 0; k * LANES < n; ++k)
+      v[k] = FN(direct_end)(x + k * LANES, aclpy_min_i64(LANES, n - k * LANES), shift);
+    return;
+  }
+  for (int64_t k = 0; k < 4; ++k) {
+    const int64_t count = aclpy_max_i64(0, aclpy_min_i64(LANES, n - k * LANES));
+    v[k] = v32_sub(LDN(x + k * LANES, count, -INFINITY), shift);
+  }
+  v32_exp_quad(v, ACLPY_EXP_ANY);
+}
+
 /* How far ahead the next row, of n elements, is fetched into the first level, or 0: short rows of floats as in the
  * plain kernel, which are found there again. */
 ACLPY_INLINE int64_t FN(direct_near_bytes)(const fused_direct *d, int64_t n, int64_t bytes) {
@@ -244,10 +258,11 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
   int64_t i;
   v32 end[4];
   /* At once, for nothing waits for the end of x then, and the next one's is asked for, which will be waited for. */
-  for (int64_t k = 0, at = n / ACLPY_DIRECT_QUAD * ACLPY_DIRECT_QUAD; at < n; at += LANES, ++k) {
-    ACLPY_PREFETCH_NEAR((uintptr_t)(next + at));
-    end[k] = FN(direct_end)(x + at, aclpy_min_i64(LANES, n - at), t.shift);
-    rest = v32_acc_add(rest, end[k]);
+  if (n % ACLPY_DIRECT_QUAD != 0) {
+    const int64_t at = n / ACLPY_DIRECT_QUAD * ACLPY_DIRECT_QUAD, left = n - at;
+    for (int64_t k = 0; k < left; k += 64 / (int64_t)sizeof(STORED)) ACLPY_PREFETCH_NEAR((uintptr_t)(next + at + k));
+    FN(direct_ends)(x + at, left, t.shift, end);
+    for (int64_t k = 0; k * LANES < left; ++k) rest = v32_acc_add(rest, end[k]);
   }
   s.fixed = &bytes;
   s.from = 0;

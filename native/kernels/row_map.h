@@ -103,6 +103,8 @@ ACLPY_INLINE int aclpy_rows_well(const void *y, int64_t pitch_bytes, int64_t row
  * short rows feel. `least`: bytes of a row times those of an element. Where four vectors are less than a line, none is:
  * they would leave lines half written. */
 enum { ACLPY_FAIR_FORWARD = 3000, ACLPY_FAIR_BACKWARD = 900 };
+/* On Intel's cores the bytes of a row alone decide, of a forward launch. */
+enum { ACLPY_FAIR_BYTES = 512 };
 /* Where such lines are written whole, on Zen 5; on Intel's cores any row is. Groups of logarithms do not. */
 enum { ACLPY_FAIR_SEAMED = 1600 };
 ACLPY_INLINE int aclpy_rows_fair(int64_t row_bytes, int64_t element_bytes, int64_t quad_bytes, int64_t least) {
@@ -138,8 +140,8 @@ ACLPY_INLINE void aclpy_fetch_shared(const void *end) {
 
 /* Results go past the caches from so many bytes of all tensors on, where their lines are whole: a last level that is
  * nearly full keeps little of tensors that are read and written in turn. Gradients of rows, long rows in chunks, fused
- * tiles and chunks, and dense results whose lines are not whole do so only where the tensors are larger than the last
- * level. */
+ * tiles and chunks, and dense results whose lines are not whole (but on Intel's cores) do so only where the tensors are
+ * larger than the last level. */
 ACLPY_INLINE int64_t aclpy_stream_bytes(void) { return aclpy_cache_bytes_last_level() / 8 * 5; }
 
 /* Up to so many vectors rows of a logarithm are done in groups. */

@@ -22,6 +22,7 @@ ACLPY_INLINE int FN(rows_gather)(const aclpy_geometry *g, const STORED *first, i
 ACLPY_INLINE int FN(rows_fair)(const aclpy_geometry *g, const STORED *y, int logarithm) {
   const int64_t size = (int64_t)sizeof(STORED), row = g->n * size;
   if (!PLAIN || !aclpy_rows_seamed(y, g->pitch[1] * size, row, g->core)) {
+    if (g->core == ACLPY_CORE_ANY) return 4 * LANES * size >= 64 && row >= ACLPY_FAIR_BYTES;
     return aclpy_rows_fair(row, size, 4 * LANES * size, ACLPY_FAIR_FORWARD);
   }
   if (FN(rows_brief)(g, logarithm)) return FN(rows_alone)(g);
@@ -31,7 +32,8 @@ ACLPY_INLINE int FN(rows_fair)(const aclpy_geometry *g, const STORED *y, int log
 ACLPY_INLINE int FN(rows_streaming)(const aclpy_geometry *g, const STORED *y, int64_t moved, int logarithm) {
   const int64_t size = (int64_t)sizeof(STORED);
   const int well = aclpy_rows_well(y, g->pitch[1] * size, g->n * size);
-  if (well ? moved <= aclpy_stream_bytes() : moved <= aclpy_cache_bytes_last_level()) return 0;
+  const int early = well || g->core == ACLPY_CORE_ANY;
+  if (moved <= (early ? aclpy_stream_bytes() : aclpy_cache_bytes_last_level())) return 0;
   if (!well && !FN(rows_fair)(g, y, logarithm)) return 0;
   return PLAIN && g->core == ACLPY_CORE_ZEN_5 ? ACLPY_STREAM_NEAR : ACLPY_STREAM;
 }

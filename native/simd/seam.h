@@ -22,6 +22,10 @@ ACLPY_INLINE aclpy_seam aclpy_seam_none(void) {
   const aclpy_seam s = {_mm512_setzero_si512(), 0};
   return s;
 }
+/* Two halves of results. */
+ACLPY_INLINE __m512i aclpy_line_of_halves_(__m256i low, __m256i high) {
+  return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
 ACLPY_INLINE __m512i v32_line(v32 v) { return _mm512_castps_si512(v); }
 ACLPY_INLINE __m512i v64_line(v64 v) { return _mm512_castpd_si512(v); }
 ACLPY_INLINE void aclpy_seam_open(aclpy_seam *s, __m512i first, int64_t bytes) {
@@ -30,10 +34,12 @@ ACLPY_INLINE void aclpy_seam_open(aclpy_seam *s, __m512i first, int64_t bytes) {
 }
 /* `rest` follows what waits, from its own beginning on. */
 ACLPY_INLINE void aclpy_seam_close(aclpy_seam *s, void *line, __m512i rest) {
-  const __m512i places = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-  const int held = (int)s->held / 4;
-  const __m512i from = _mm512_sub_epi32(places, _mm512_set1_epi32(held));
-  const __m512i whole = _mm512_mask_permutexvar_epi32(s->first, (__mmask16)(0xffffu << held), from, rest);
+  const __m512i places =
+      _mm512_set_epi32(0x001f001e, 0x001d001c, 0x001b001a, 0x00190018, 0x00170016, 0x00150014, 0x00130012, 0x00110010,
+                       0x000f000e, 0x000d000c, 0x000b000a, 0x00090008, 0x00070006, 0x00050004, 0x00030002, 0x00010000);
+  const int held = (int)s->held / 2;
+  const __m512i from = _mm512_sub_epi16(places, _mm512_set1_epi16((short)held));
+  const __m512i whole = _mm512_mask_permutexvar_epi16(s->first, (__mmask32)(0xffffffffu << held), from, rest);
   _mm512_stream_si512((__m512i *)line, whole);
   s->held = 0;
 }
