@@ -17,6 +17,13 @@ CUTS = ("tests/conformance/test_fused_softmax.py",)
 
 FUSED_MUTANTS = (
     Mutant(
+        "a scale behind an operation that reads its row where it lies is lost",
+        "native/kernels/fused_fold.h",
+        "last->operand.each != w->own) fold_own_(w, &last->operand.each);",
+        "last->operand.each != w->own) w->taken = 1;",
+        FOLDS,
+    ),
+    Mutant(
         "of several vectors behind a row's last quad all keep the first one's exponentials",
         "native/kernels/fused_direct_rows.h",
         "stn_f32(e + i, end[k], left)",

@@ -21,7 +21,14 @@
 
 /* LOOKS: how much longer than elsewhere the pool looks before it sleeps. Waking a helper, or its caller, costs more
  * than many a job is worth, and one job often follows another. */
-enum { CHUNKS_PER_THREAD = 8, CHUNKS_PER_GRAIN = 4, GRAINS_PER_CHUNK = 3, WAKE_AT_ONCE = 64, LOOKS = 16 };
+enum {
+  CHUNKS_PER_THREAD = 8,
+  CHUNKS_PER_GRAIN = 4,
+  CHUNKS_AT_ONCE = 4,
+  GRAINS_PER_CHUNK = 3,
+  WAKE_AT_ONCE = 64,
+  LOOKS = 16
+};
 enum { SECTIONS_MAX = 16, PIECES = 4 };
 /* Beside the number of a job's helpers: its caller sleeps, or is about to. */
 enum { PARKED = 1 << 30 };
@@ -387,6 +394,9 @@ static void cut_(struct job_ *job, const struct eng_load *load, int64_t grain, i
   if (least < together) least = together;
   /* Of small jobs, whose chunks are worth a few calls of the kernel at most. */
   int64_t small = grain > load->items / GRAINS_PER_CHUNK ? load->items : grain > 1 ? GRAINS_PER_CHUNK * grain : least;
+  /* A chunk's first and last rows have nothing beside them, and what a row is done with is made ready for each. */
+  int64_t several = load->at_once > 1 ? CHUNKS_AT_ONCE * load->at_once : 0;
+  if (chunk < several) chunk = several;
   job->most_items = chunk < small ? small : chunk;
   job->least_items = least;
   job->spare_items = (int64_t)((double)load->items * (SPARE_NS / load->cost_ns));

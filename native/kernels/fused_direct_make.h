@@ -153,7 +153,10 @@ ACLPY_INLINE int direct_lined_(const aclpy_fused *f) {
 }
 ACLPY_INLINE int direct_whole_(const aclpy_fused *f) { return direct_lined_(f) && (uintptr_t)f->y % 64 == 0; }
 
-enum { ACLPY_TURN_LEAST = 512 /* shorter rows, with all their operands, fit whatever a turn has room for */ };
+enum {
+  ACLPY_TURN_LEAST = 512, /* shorter rows, with all their operands, fit whatever a turn has room for */
+  ACLPY_TURN_MOST = 65536 /* bytes */
+};
 /* Rows of exponentials: one whose places are each read before the next row's are written there, where two and two of x
  * are more than the first-level cache holds well, or where rows are whole quads and lines; else two in turn, for what
  * is stored at a short row's end by parts would be waited for. */

@@ -245,8 +245,9 @@ ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const
                                     int functions, int way) {
   const int64_t n = f->g.n;
   /* On Zen 5 floats are fetched into the first level anyway; beside an operand that is, too, from the beginning on is
-   * as fast or faster. */
-  const int known = n < ACLPY_TURN_LEAST || (PLAIN && d->core == ACLPY_CORE_ZEN_5 && d->n_far > 0);
+   * as fast or faster. Of rows that are longer than the level nothing is found there again. */
+  const int known =
+      n < ACLPY_TURN_LEAST || n * f->from > ACLPY_TURN_MOST || (PLAIN && d->core == ACLPY_CORE_ZEN_5 && d->n_far > 0);
   const int64_t touched = known ? 0 : direct_touched_(f, d);
   FN(direct_three) t = {next, x, e, v32_set1(shift), TOP_FIRST(), v32_acc_zero(), touched, &d->powers, v32_set1(0.0f)};
   v32 top_rest = v32_set1(-INFINITY);

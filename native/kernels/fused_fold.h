@@ -28,8 +28,9 @@ typedef struct fused_fold {
 /* A fold in the making: elements are what the vectors hold times `gain`. */
 typedef struct fold_walk {
   fused_fold *fold;
-  float *own; /* room for a row of an operand */
-  int taken;  /* it holds the only one, or the first */
+  float *own;         /* room for a row of an operand */
+  int taken;          /* it holds one */
+  const float *there; /* the last one, taken where it lies */
   int64_t n;
   float gain;
   int known;           /* |t| <= slope * factor + above, and no NaN */
@@ -58,7 +59,7 @@ ACLPY_INLINE aclpy_post_step *fold_emit_(fold_walk *w, int64_t code, float alpha
   w->fold->from[w->fold->steps] = -1;
   w->fold->step[w->fold->steps] = step;
   w->gain = 1.0f;
-  w->last = each == NULL || each == w->own;
+  w->last = each == NULL || each == w->own || each == w->there;
   return &w->fold->step[w->fold->steps++];
 }
 
@@ -68,10 +69,19 @@ ACLPY_APART void fold_times_(float *row, int64_t n, float gain) {
   for (int64_t i = 0; i < n; ++i) row[i] *= gain;
 }
 
+/* A row of its own. */
+ACLPY_INLINE void fold_own_(fold_walk *w, const float **each) {
+  if (w->fold->paired) pairs_bf16(*each, w->own, w->n);
+  if (!w->fold->paired) memcpy(w->own, *each, (size_t)w->n * sizeof **each);
+  *each = w->own;
+  w->taken = 1;
+}
+
 /* The last step's operand times the gain. */
 ACLPY_INLINE void fold_back_(fold_walk *w, aclpy_post_step *last) {
   last->alpha *= w->gain;
   last->operand.value *= w->gain;
+  if (last->operand.each != NULL && last->operand.each != w->own) fold_own_(w, &last->operand.each);
   if (last->operand.each != NULL) fold_times_(w->own, w->n, w->gain);
   w->gain = 1.0f;
 }
@@ -134,12 +144,12 @@ ACLPY_INLINE void fold_operand_(fold_walk *w, const aclpy_post_step *given) {
   if (!known || (product && each != NULL && w->taken)) fold_flush_(w, 0);
   const float gain = w->gain;
   fold_first_(w, look.least, product, look.zeros);
-  if (each != NULL && !w->taken) {
-    if (w->fold->paired) pairs_bf16(each, w->own, w->n);
-    if (!w->fold->paired) memcpy(w->own, each, (size_t)w->n * sizeof *each);
+  /* Of long rows every chunk would copy one; where it lies on lines of its own that gains nothing. */
+  const int there = !w->fold->paired && !(product && gain != 1.0f) && (uintptr_t)each % 64 == 0;
+  w->there = there && !w->taken ? each : NULL;
+  if (each != NULL && !w->taken && !there) {
+    fold_own_(w, &each);
     if (product && gain != 1.0f) fold_times_(w->own, w->n, gain);
-    each = w->own;
-    w->taken = 1;
   }
   if (product) {
     fold_size_(w, w->slope * size, w->above * size);
@@ -202,9 +212,7 @@ ACLPY_INLINE void fold_keep_(fold_walk *w, const aclpy_post_step *given, int fro
   aclpy_post_step *kept = fold_emit_(w, given->code, 0.0f, 0.0f, NULL);
   *kept = *given;
   if (w->fold->paired && from < 0 && given->operand.each != NULL) { /* the only row there is (direct_paired_) */
-    pairs_bf16(given->operand.each, w->own, w->n);
-    kept->operand.each = w->own;
-    w->taken = 1;
+    fold_own_(w, &kept->operand.each);
   }
   w->fold->from[w->fold->steps - 1] = from;
   w->last = 0;
@@ -242,7 +250,7 @@ ACLPY_INLINE void fold_lead_(const fold_walk *w) {
 static __attribute__((unused)) void fused_fold_make_(fused_fold *fold, const aclpy_post_step *given,
                                                      const aclpy_post_operand *const *moves, int64_t steps, int64_t n,
                                                      float *own, int coarse) {
-  fold_walk w = {fold, own, 0, n, 1.0f, 1, 1, 1.0001, 0.0, 0, 0, 0};
+  fold_walk w = {fold, own, 0, NULL, n, 1.0f, 1, 1, 1.0001, 0.0, 0, 0, 0};
   fold->steps = 0;
   fold->gain = 1.0f;
   fold->limit = 2.0f;

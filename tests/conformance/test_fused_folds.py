@@ -262,6 +262,51 @@ def test_functions_have_the_values_of_the_way_by_memory(device, stream, isa, sha
             assert_same(got, wanted, (program, scale))
 
 
+#: Sums and products with a row before, behind and between scales that go into it, or do not.
+ROWS_AND_SCALES = [
+    (Binary("add"), Eltwise("linear", 4.0, 0.0)), (Binary("mul"), Eltwise("linear", 4.0, 0.0)),
+    (Binary("add"), Binary("mul"), Eltwise("linear", 0.5, 0.0)), (Binary("mul"), Binary("mul")),
+    (Binary("add"), Binary("add"), Eltwise("relu")), (Binary("sub"), Binary("mul")),
+    (Binary("add"),), (Eltwise("linear", 2.0, 1.0), Binary("mul")),
+]  # fmt: skip
+
+
+@every_way
+@pytest.mark.parametrize(
+    ("origin", "target"),
+    [("float32", "float32"), ("bfloat16", "bfloat16"), ("float32", "uint8"), ("float16", "int8")],
+)
+@pytest.mark.parametrize("columns", [100, 1088, 1253])
+def test_the_same_bits_wherever_operands_lie(device, stream, isa, origin, target, columns):
+    """At lines, where a fold may take them as they are, and behind them; none is written to."""
+    dtype = np.dtype(ml_dtypes.bfloat16 if origin == "bfloat16" else origin)
+    x = source((14, columns), dtype)
+    rng = np.random.default_rng(columns)
+    small = target in {"uint8", "int8"}
+    scales = {"src_scale": np.array([8.0], F)}
+    if small:
+        scales["dst_scale"] = np.array([1 / 128], F)
+    for program in ROWS_AND_SCALES:
+        places = [k for k, op in enumerate(program) if isinstance(op, Binary)]
+        rows = rng.normal(size=(len(places), columns)).astype(F)
+        extras = Extras(src_scale=True, dst_scale=small, post_ops=program)
+        found = []
+        for offset in (0, 1, 16, 17):
+            starts = [offset + k * (columns // 16 * 16 + 32) for k in range(len(places))]
+            held = np.zeros(len(places) * (columns + 64), F)
+            for at, row in zip(starts, rows, strict=True):
+                held[at : at + columns] = row
+            room = device.tensor(held)
+            given = {
+                f"post_op_{place}_src1": room.view((1, columns), offset=at)
+                for at, place in zip(starts, places, strict=True)
+            }
+            got = forward(device, stream, extras, x, target, 1, **given, **scales)["dst"]
+            assert room.numpy().tobytes() == held.tobytes()
+            found.append(bits(got).tobytes())
+        assert len(set(found)) == 1, program
+
+
 @every_way
 @pytest.mark.parametrize("n", [10, 20, 64, 100, 150])
 @pytest.mark.parametrize("origin", ["float32", "bfloat16", "float16"])
