@@ -9,6 +9,7 @@
 #include "../simd/seam.h"
 #include "fused_direct_make.h"
 
+#if ACLPY_SEAMS
 enum { ACLPY_EDGE_VECTORS = ACLPY_DIRECT_PART / v32_LANES };
 
 /* v = elements [at, at + n), done, and whatever behind them; all loads stay within their rows. */
@@ -30,7 +31,6 @@ ACLPY_INLINE void direct_edge_values_(const fused_direct *d, v32 *v, int64_t n) 
   }
 }
 
-#if ACLPY_SEAMS
 /* The lines of four vectors of results. */
 ACLPY_INLINE void direct_edge_lines_(int64_t target, const v32 *v, __m512i *line) {
   switch (target) {
@@ -97,15 +97,38 @@ ACLPY_INLINE void direct_edge_(const aclpy_fused *f, fused_direct *d, int64_t n)
   }
 }
 #else
+/* t = elements [at, at + n), done, as long as a vector's loads stay within their rows. */
+ACLPY_INLINE void direct_edge_steps_(const fused_direct *d, float *t, int64_t n) {
+  _Alignas(64) float each[ACLPY_DIRECT_PART];
+  const v32 factor = v32_set1(d->folded ? d->factor * d->fold.gain : d->factor);
+  for (int64_t i = 0; i < n; i += v32_LANES) {
+    v32_store(t + i, v32_mul(ldn_f32(d->e + d->at + i, aclpy_min_i64(v32_LANES, n - i), 0.0f), factor));
+  }
+  for (int64_t k = 0; k < d->steps_now; ++k) {
+    aclpy_post_step step = d->now[k];
+    for (int64_t i = 0; i < n && step.operand.each != NULL; i += v32_LANES) {
+      v32_store(each + i, ldn_f32(step.operand.each + d->at + i, aclpy_min_i64(v32_LANES, n - i), 1.0f));
+    }
+    if (step.operand.each != NULL) step.operand.each = each;
+    aclpy_post_easy(&step, 1, t, aclpy_ceil_div(n, v32_LANES) * v32_LANES);
+  }
+}
+
 /* Elements [at, at + n) of a row. */
 ACLPY_INLINE void direct_edge_(const aclpy_fused *f, fused_direct *d, int64_t n) {
-  v32 v[ACLPY_EDGE_VECTORS];
   _Alignas(64) float t[ACLPY_DIRECT_PART];
   const unsigned char *from = (const unsigned char *)(const void *)t;
-  const int64_t bytes = n * f->to, whole = f->streaming && d->at > 0 ? bytes / 64 * 64 : 0;
+  const int past = f->streaming && d->at > 0;
+  const int64_t bytes = n * f->to, whole = past ? bytes / 64 * 64 : 0;
   unsigned char *y = d->y + d->at * f->to;
-  direct_edge_values_(d, v, n);
-  for (int64_t k = 0; k < ACLPY_EDGE_VECTORS; ++k) v32_store(t + k * v32_LANES, v[k]);
+  direct_edge_steps_(d, t, n);
+  d->at += n;
+  if (f->post.target == ACLPY_TYPE_FLOAT && !past) {
+    for (int64_t i = 0; i < n; i += v32_LANES) {
+      stn_f32((float *)(void *)y + i, v32_load(t + i), aclpy_min_i64(v32_LANES, n - i));
+    }
+    return;
+  }
   if (f->post.target != ACLPY_TYPE_FLOAT) {
     aclpy_store_run(f->post.target, t, d->stored, n, 0);
     from = d->stored;
@@ -114,7 +137,6 @@ ACLPY_INLINE void direct_edge_(const aclpy_fused *f, fused_direct *d, int64_t n)
     nt_f32((float *)(void *)(y + k), v32_load((const float *)(const void *)(from + k)));
   }
   memcpy(y + whole, from + whole, (size_t)(bytes - whole));
-  d->at += n;
 }
 #endif
 
