@@ -3,8 +3,8 @@
  * the second one has the rest, and then the whole line is written at once. Stored in two parts instead, it has to be
  * read first, and every row waits for it: measured on Zen 5, 76 to 100 ns for each.
  *
- * Of types that are stored as they are computed, whose vectors are lines; others gain nothing. The first `held` bytes
- * of `first` wait (0: none do).
+ * Of types that are stored as they are computed, whose vectors are lines; others gain nothing in plain rows. The first
+ * `held` bytes of `first` wait, an even number (0: none do).
  */
 #ifndef ACLPY_SIMD_SEAM_H
 #define ACLPY_SIMD_SEAM_H

@@ -29,11 +29,10 @@ def every_cell() -> list[Cell]:
 
 
 def spread_of_cells() -> list[Cell]:
-    """Each program for every third architecture, beginning with another one each time."""
+    """Each program for one architecture, the next one each time."""
     return [
-        (*program, architecture)
+        (*program, ARCHITECTURES[index % len(ARCHITECTURES)])
         for index, program in enumerate(programs())
-        for architecture in ARCHITECTURES[index % 3 :: 3]
     ]
 
 

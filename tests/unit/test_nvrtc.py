@@ -2,7 +2,7 @@
 """Every CUDA kernel compiles for every card we name, without a warning and without a spill.
 
 All of it is four minutes of one processor. Where there are fewer than four of them, each program
-is compiled for every third architecture, and ``make test-cuda`` (``NVRTC=full``) compiles it for
+is compiled for one architecture, in turn, and ``make test-cuda`` (``NVRTC=full``) compiles it for
 all. The figures of a full run are in a table that belongs to exactly these sources.
 """
 
