@@ -26,8 +26,8 @@ FUSED_MUTANTS = (
     Mutant(
         "of several vectors behind a row's last quad all keep the first one's exponentials",
         "native/kernels/fused_direct_rows.h",
-        "stn_f32(e + i, end[k], left)",
-        "stn_f32(e + i, end[0], left)",
+        "stm_f32(e + k * LANES, v[k], lanes)",
+        "stm_f32(e + k * LANES, v[0], lanes)",
         CUTS,
     ),
     Mutant(
@@ -61,8 +61,8 @@ FUSED_MUTANTS = (
     Mutant(
         "so does what lies behind the last of several vectors",
         "native/kernels/fused_direct_rows.h",
-        "LDN(x + k * LANES, count, -INFINITY)",
-        "LDN(x + k * LANES, count, 0.0f)",
+        "LDM(x + k * LANES, lanes >> 16 * k, -INFINITY)",
+        "LDM(x + k * LANES, lanes >> 16 * k, 0.0f)",
         CUTS,
     ),
     Mutant(
@@ -81,10 +81,19 @@ FUSED_MUTANTS = (
     ),
     Mutant(
         "exponentials are written where those of the row before still wait, behind its last quad",
+        "native/kernels/fused_single_rows.h",
+        "  if (d->at < f->g.n) direct_part_(f, d, f->g.n - d->at);\n"
+        "  i = FN(direct_last)(f, t, i, way);\n",
+        "  i = FN(direct_last)(f, t, i, way);\n"
+        "  if (d->at < f->g.n) direct_part_(f, d, f->g.n - d->at);\n",
+        FOLDS,
+    ),
+    Mutant(
+        "the same, where rows are not of one kind",
         "native/kernels/fused_direct_rows.h",
         "    if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);\n"
-        "    i = FN(direct_last)(f, &t, i, way);\n",
-        "    i = FN(direct_last)(f, &t, i, way);\n",
+        "    i = FN(direct_last)(f, &r->t, i, way);\n",
+        "    i = FN(direct_last)(f, &r->t, i, way);\n",
         FOLDS,
     ),
     Mutant(
@@ -184,6 +193,55 @@ FUSED_MUTANTS = (
         "native/kernels/fused_direct_rows.h",
         "TOP_QUAD(&t->top, t->next + k);\n      return",
         "(void)k;\n      return",
+        BYTES,
+    ),
+    Mutant(
+        "rows after the first lose the power of two that went into their factor",
+        "native/kernels/fused_single.h",
+        "v32_set1(d->factor * d->fold.gain * lead)",
+        "v32_set1(d->factor * d->fold.gain)",
+        FOLDS,
+    ),
+    Mutant(
+        "rows that may not be folded are done as the one before was",
+        "native/kernels/fused_single.h",
+        "s->calm == d->calm && d->folded && d->at",
+        "s->calm == d->calm && d->at",
+        FOLDS,
+    ),
+    Mutant(
+        "rows after the first take their operands from the row's beginning",
+        "native/kernels/fused_single.h",
+        "= s->each + d->at;",
+        "= s->each;",
+        FOLDS,
+    ),
+    Mutant(
+        "rows with operands of their own are taken for rows that see the same",
+        "native/kernels/fused_direct_make.h",
+        "d->still = d->still && !d->whole && d->moves[k] == NULL;",
+        "d->still = d->still && !d->whole;",
+        FOLDS,
+    ),
+    Mutant(
+        "what a row of operands adds to bytes ends with its last whole vector",
+        "native/kernels/fused_fixed.h",
+        "for (int64_t i = 0; i < f->g.n; i += v32_LANES) {",
+        "for (int64_t i = 0; i + v32_LANES <= f->g.n; i += v32_LANES) {",
+        BYTES,
+    ),
+    Mutant(
+        "quads of bytes that are done in turn take operands from before their place",
+        "native/kernels/fused_single.h",
+        "direct_steps_(d, v, s->e + i - d->e);",
+        "direct_steps_(d, v, i);",
+        BYTES,
+    ),
+    Mutant(
+        "a loop that goes on in the middle of a row finds the largest of its end only",
+        "native/kernels/row_map.h",
+        "size - 1 - (uintptr_t)from) * size;",
+        "size - 1) * size;",
         BYTES,
     ),
 )

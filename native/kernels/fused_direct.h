@@ -63,9 +63,29 @@ ACLPY_APART void direct_part_(const aclpy_fused *f, fused_direct *d, int64_t n) 
   d->at += n;
 }
 
+/* What the row takes: the given steps or their fold. */
+ACLPY_APART void direct_take_(const aclpy_fused *f, fused_direct *d, int folded) {
+  d->folded = folded;
+  d->n_far = 0;
+  for (int64_t k = 0; k < d->steps; ++k) {
+    if (d->moves[k] == NULL) continue;
+    direct_operand_(f, &d->step[k], d->moves[k], d->index);
+    if (f->streaming && d->moves[k]->dense) d->far[d->n_far++] = d->step[k].operand.each;
+  }
+  d->now = folded ? d->fold.step : d->step;
+  d->steps_now = folded ? d->fold.steps : d->steps;
+  for (int64_t k = 0; k < d->steps_now && folded; ++k) {
+    if (d->fold.from[k] >= 0) d->fold.step[k].operand = d->step[d->fold.from[k]].operand;
+  }
+  d->touched = direct_touched_(f, d);
+}
+
 /* The row after: its operands, and what lies before its first whole line. */
 ACLPY_APART void direct_next_(const aclpy_fused *f, fused_direct *d, int64_t row, float *e, const unsigned char *x,
                               float shift, float factor, int calm) {
+  /* Of a logarithm the factor is that of the sum, and there is no fold. */
+  const int folded = (f->flags & ACLPY_FUSED_LOG) == 0 && factor <= d->fold.limit;
+  const int same = d->y != NULL && d->still && folded == d->folded;
   d->calm = calm;
   d->finished = 0;
   d->e = e;
@@ -75,20 +95,8 @@ ACLPY_APART void direct_next_(const aclpy_fused *f, fused_direct *d, int64_t row
   d->at = 0;
   d->shift = shift;
   d->factor = factor;
-  d->n_far = 0;
-  for (int64_t k = 0; k < d->steps; ++k) {
-    if (d->moves[k] == NULL) continue;
-    direct_operand_(f, &d->step[k], d->moves[k], d->index);
-    if (f->streaming && d->moves[k]->dense) d->far[d->n_far++] = d->step[k].operand.each;
-  }
-  /* Of a logarithm the factor is that of the sum, and there is no fold. */
-  d->folded = (f->flags & ACLPY_FUSED_LOG) == 0 && factor <= d->fold.limit;
-  d->now = d->folded ? d->fold.step : d->step;
-  d->steps_now = d->folded ? d->fold.steps : d->steps;
-  for (int64_t k = 0; k < d->steps_now && d->folded; ++k) {
-    if (d->fold.from[k] >= 0) d->fold.step[k].operand = d->step[d->fold.from[k]].operand;
-  }
-  const int64_t head = (int64_t)(-(uintptr_t)d->y & 63u) / f->to;
+  if (!same) direct_take_(f, d, folded);
+  const int64_t head = (int64_t)(-(uintptr_t)d->y & 63u) >> __builtin_ctzll((unsigned long long)f->to);
   if (f->streaming && !d->seamed) aclpy_fetch_shared(d->y + f->g.n * f->to);
   if (f->streaming && head > 0) direct_part_(f, d, aclpy_min_i64(head, f->g.n));
 }

@@ -13,26 +13,26 @@
 enum { ACLPY_EDGE_VECTORS = ACLPY_DIRECT_PART / v32_LANES };
 
 /* v = elements [at, at + n), done, and whatever behind them; all loads stay within their rows. */
-ACLPY_INLINE void direct_edge_values_(const fused_direct *d, v32 *v, int64_t n) {
+ACLPY_INLINE void direct_edge_values_(const fused_direct *d, v32 *v, int64_t n, int vectors) {
   const v32 factor = v32_set1(d->folded ? d->factor * d->fold.gain : d->factor);
-  for (int64_t k = 0; k < ACLPY_EDGE_VECTORS; ++k) {
-    const int64_t count = aclpy_max_i64(0, aclpy_min_i64(v32_LANES, n - k * v32_LANES));
-    v[k] = v32_mul(ldn_f32(d->e + d->at + k * v32_LANES, count, 0.0f), factor);
+  const uint64_t lanes = aclpy_lanes_(n);
+  for (int64_t k = 0; k < vectors; ++k) {
+    v[k] = v32_mul(ldm_f32(d->e + d->at + k * v32_LANES, lanes >> 16 * k, 0.0f), factor);
   }
   for (int64_t s = 0; s < d->steps_now; ++s) {
     _Alignas(64) float each[ACLPY_DIRECT_PART];
     aclpy_post_step step = d->now[s];
-    for (int64_t k = 0; k < ACLPY_EDGE_VECTORS && step.operand.each != NULL; ++k) {
-      const int64_t count = aclpy_max_i64(0, aclpy_min_i64(v32_LANES, n - k * v32_LANES));
-      v32_store(each + k * v32_LANES, ldn_f32(step.operand.each + d->at + k * v32_LANES, count, 1.0f));
+    for (int64_t k = 0; k < vectors && step.operand.each != NULL; ++k) {
+      const float *from = step.operand.each + d->at + k * v32_LANES;
+      v32_store(each + k * v32_LANES, ldm_f32(from, lanes >> 16 * k, 1.0f));
     }
     if (step.operand.each != NULL) step.operand.each = each;
-    aclpy_easy_step_(&step, v, 0, ACLPY_EDGE_VECTORS);
+    aclpy_easy_step_(&step, v, 0, vectors);
   }
 }
 
-/* The lines of four vectors of results. */
-ACLPY_INLINE void direct_edge_lines_(int64_t target, const v32 *v, __m512i *line) {
+/* The lines of four vectors of results, narrower ones in `line`. */
+ACLPY_INLINE const __m512i *direct_edge_lines_(int64_t target, const v32 *v, __m512i *line) {
   switch (target) {
     case ACLPY_TYPE_FLOAT16:
       for (int k = 0; k < 2; ++k)
@@ -49,9 +49,9 @@ ACLPY_INLINE void direct_edge_lines_(int64_t target, const v32 *v, __m512i *line
       line[0] = _mm512_castps_si512(v32_to_bytes(v, target == ACLPY_TYPE_INT8, 0));
       break;
     default:
-      for (int k = 0; k < 4; ++k) line[k] = _mm512_castps_si512(v[k]);
-      break;
+      return (const __m512i *)(const void *)v;
   }
+  return line;
 }
 
 /* The line that the row before began, which `rest`, bytes in memory of elements of `to` bytes, ends. */
@@ -78,14 +78,10 @@ ACLPY_INLINE void direct_edge_put_(fused_direct *d, unsigned char *y, __m512i li
   }
 }
 
-/* Elements [at, at + n) of a row. */
-ACLPY_INLINE void direct_edge_(const aclpy_fused *f, fused_direct *d, int64_t n) {
-  v32 v[ACLPY_EDGE_VECTORS];
-  __m512i line[4];
+/* Elements [at, at + n) of a row: what they come to, where it belongs. */
+ACLPY_INLINE void direct_edge_store_(const aclpy_fused *f, fused_direct *d, const __m512i *line, int64_t n) {
   const int64_t bytes = n * f->to;
   unsigned char *y = d->y + d->at * f->to;
-  direct_edge_values_(d, v, n);
-  direct_edge_lines_(f->post.target, v, line);
   const int past = f->streaming && d->at > 0;
   d->at += n;
   if (d->held > 0) {
@@ -95,6 +91,23 @@ ACLPY_INLINE void direct_edge_(const aclpy_fused *f, fused_direct *d, int64_t n)
   for (int k = 0; k < 4; ++k) {
     if (64 * k < bytes) direct_edge_put_(d, y + 64 * k, line[k], bytes - 64 * k, past);
   }
+}
+
+/* Beginnings of floats are less than a vector. */
+ACLPY_APART void direct_edge_vector_(const aclpy_fused *f, fused_direct *d, int64_t n) {
+  v32 v;
+  direct_edge_values_(d, &v, n, 1);
+  direct_edge_store_(f, d, (const __m512i *)(const void *)&v, n);
+}
+ACLPY_INLINE void direct_edge_(const aclpy_fused *f, fused_direct *d, int64_t n) {
+  v32 v[ACLPY_EDGE_VECTORS];
+  __m512i line[2];
+  if (f->post.target == ACLPY_TYPE_FLOAT && n <= v32_LANES) {
+    direct_edge_vector_(f, d, n);
+    return;
+  }
+  direct_edge_values_(d, v, n, ACLPY_EDGE_VECTORS);
+  direct_edge_store_(f, d, direct_edge_lines_(f->post.target, v, line), n);
 }
 #else
 /* t = elements [at, at + n), done, as long as a vector's loads stay within their rows. */

@@ -27,13 +27,16 @@ enum {
   ACLPY_TYPE_OF_bf16 = ACLPY_TYPE_BF16
 };
 
+/* Of n elements, as many as fill quads. */
+ACLPY_INLINE int64_t direct_whole_quads_(int64_t n) { return n & -(int64_t)ACLPY_DIRECT_QUAD; }
+
 ACLPY_INLINE int64_t direct_ahead_(int64_t near) { return near > 0 ? near : ACLPY_AHEAD_BYTES; }
 /* What streams past is asked for as in the plain kernel: the next row into the second-level cache, for it is read
  * twice, and from there, a moment before its exponentials, into the first, or, where `near` is not 0, so many bytes
  * ahead into the first; operands, read once, into the first (or, where a core wants them early, no nearer than the
  * second). */
 ACLPY_INLINE void direct_fetch_(const aclpy_walk *next, const void *x, int64_t bytes, int64_t near) {
-  const uintptr_t ahead = aclpy_walk_ahead(next);
+  const uintptr_t ahead = next->ahead;
   if (near > 0) {
     aclpy_fetch_at((const void *)ahead, 0, bytes);
     return;
@@ -60,6 +63,7 @@ typedef struct fused_direct {
   aclpy_post_step step[ACLPY_EASY_STEPS];            /* operands: those of the row */
   const aclpy_post_operand *moves[ACLPY_EASY_STEPS]; /* the operand where it differs from row to row, or NULL */
   int64_t steps;
+  int still; /* there is none that does */
   fused_fold fold;
   const aclpy_post_step *now; /* what the row takes: given steps or their fold */
   int64_t steps_now;
@@ -69,6 +73,7 @@ typedef struct fused_direct {
   int finished;                       /* the row's whole quads are results already, in e */
   const float *far[ACLPY_EASY_STEPS]; /* operands of the full shape: to be fetched ahead */
   int64_t n_far;
+  int64_t touched;        /* bytes, by a turn over this row and the two next */
   int core;               /* aclpy_core_kind */
   float *e;               /* exponentials */
   const unsigned char *x; /* for the logarithm */
@@ -164,9 +169,13 @@ ACLPY_INLINE int64_t direct_rows_waiting_(const aclpy_fused *f) {
   const int64_t both = f->g.n * 2 * (f->from + (int64_t)sizeof(float));
   return direct_whole_(f) || both > ACLPY_TURN_BYTES * 2 / 3 ? 1 : 2;
 }
-/* What a turn touches: two rows of x, and of floats those of exponentials and operands. */
+/* What a turn touches: two rows of x, and of floats those of exponentials and operands. On Zen 5 floats are fetched
+ * into the first level anyway; beside an operand that is, too, from the beginning on is as fast or faster. Of rows that
+ * are longer than the level nothing is found there again. */
 ACLPY_APART int64_t direct_touched_(const aclpy_fused *f, const fused_direct *d) {
   int64_t floats = direct_rows_waiting_(f);
+  if (f->g.n < ACLPY_TURN_LEAST || f->g.n * f->from > ACLPY_TURN_MOST) return 0;
+  if (d->core == ACLPY_CORE_ZEN_5 && f->post.source == ACLPY_TYPE_FLOAT && d->n_far > 0) return 0;
   for (int64_t k = 0; d->y != NULL && k < d->steps_now; ++k) floats += d->now[k].operand.each != NULL;
   return f->g.n * (2 * f->from + floats * (int64_t)sizeof(float));
 }
@@ -237,7 +246,12 @@ static __attribute__((unused)) int fused_direct_make_(const aclpy_fused *f, fuse
   d->follows = 0;
   d->seamed = f->streaming && aclpy_rows_seamed(f->y, f->g.n * f->to, f->g.n * f->to, d->core);
   d->whole = f->post.n_ops > ACLPY_EASY_STEPS;
-  for (int64_t k = 0; k < f->post.n_ops && !d->whole; ++k) d->whole = !direct_step_make_(f, d, k, &spare);
+  d->still = !d->whole;
+  for (int64_t k = 0; k < f->post.n_ops && !d->whole; ++k) {
+    d->whole = !direct_step_make_(f, d, k, &spare);
+    d->still = d->still && !d->whole && d->moves[k] == NULL;
+  }
+  d->touched = direct_touched_(f, d);
   const int brief = direct_brief_(f, d, count);
   if (!can && !brief) return ACLPY_DIRECT_NOT;
   if (f->flags & ACLPY_FUSED_LOG) {

@@ -39,18 +39,36 @@ ACLPY_INLINE v32 FN(direct_end)(const STORED *x, int64_t n, v32 shift) {
 #endif
 }
 
-/* The same of less than a quad. */
+/* The same of less than a quad; */
 ACLPY_INLINE void FN(direct_ends)(const STORED *x, int64_t n, v32 shift, v32 *v) {
-  if (ACLPY_ISA_RANK != 3 || n <= LANES) {
-    for (int64_t k = 0; k * LANES < n; ++k)
-      v[k] = FN(direct_end)(x + k * LANES, aclpy_min_i64(LANES, n - k * LANES), shift);
+#if ACLPY_ISA_RANK == 3
+  if (n > LANES) {
+    const uint64_t lanes = aclpy_lanes_(n);
+    for (int64_t k = 0; k < 4; ++k) v[k] = v32_sub(LDM(x + k * LANES, lanes >> 16 * k, -INFINITY), shift);
+    v32_exp_quad(v, ACLPY_EXP_ANY);
     return;
   }
-  for (int64_t k = 0; k < 4; ++k) {
-    const int64_t count = aclpy_max_i64(0, aclpy_min_i64(LANES, n - k * LANES));
-    v[k] = v32_sub(LDN(x + k * LANES, count, -INFINITY), shift);
+#endif
+  for (int64_t k = 0; k * LANES < n; ++k)
+    v[k] = FN(direct_end)(x + k * LANES, aclpy_min_i64(LANES, n - k * LANES), shift);
+}
+/* and the largest of such an end, beside which the exponentials of one, if any, are stored. */
+ACLPY_INLINE v32 FN(direct_end_max)(const STORED *next, int64_t n, float *e, const v32 *v) {
+  v32 most = v32_set1(-INFINITY);
+#if ACLPY_ISA_RANK == 3
+  uint64_t lanes = aclpy_lanes_(n);
+  for (int64_t k = 0; k * LANES < n; ++k, lanes >>= 16) {
+    most = v32_max(LDM(next + k * LANES, lanes, -INFINITY), most);
+    if (e != NULL) stm_f32(e + k * LANES, v[k], lanes);
   }
-  v32_exp_quad(v, ACLPY_EXP_ANY);
+#else
+  for (int64_t k = 0; k * LANES < n; ++k) {
+    const int64_t left = aclpy_min_i64(LANES, n - k * LANES);
+    most = v32_max(LDN(next + k * LANES, left, -INFINITY), most);
+    if (e != NULL) stn_f32(e + k * LANES, v[k], left);
+  }
+#endif
+  return most;
 }
 
 /* How far ahead the next row, of n elements, is fetched into the first level, or 0: short rows of floats as in the
@@ -60,6 +78,7 @@ ACLPY_INLINE int64_t FN(direct_near_bytes)(const fused_direct *d, int64_t n, int
   return PLAIN && n * (int64_t)sizeof(STORED) < ACLPY_AHEAD_BYTES ? aclpy_near_bytes(d->core) : 0;
 }
 
+#include "fused_direct_between.h"
 #include "fused_single_rows.h"
 
 /* A row whose exponentials are powers, but none follows at once. */
@@ -149,36 +168,12 @@ ACLPY_APART void FN(direct_rest_any)(const aclpy_fused *f, fused_direct *d, int 
 }
 ACLPY_INLINE void FN(direct_rest)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target, int functions,
                                   int way) {
-  if (d->at < f->g.n) FN(direct_rest_any)(f, d, logarithm, target, functions, way);
-}
-
-ACLPY_INLINE float FN(direct_max)(const STORED *x, int64_t n) {
-  v32 a = v32_set1(-INFINITY);
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) a = v32_max(LD(x + i), a);
-  if (i < n) a = v32_max(LDN(x + i, n - i, -INFINITY), a);
-  return v32_hmax(a);
-}
-
-/* The largest of a row, and whether what its quads hold is calm. */
-typedef struct FN(direct_peak) {
-  float max;
-  int calm;
-} FN(direct_peak);
-ACLPY_INLINE FN(direct_peak) FN(direct_peak_of)(const STORED *x, int64_t n, const TOP *top, v32 rest) {
-  const float most = TOP_VALUE(top), others = v32_hmax(rest);
-  /* A NaN is passed over, as without integers. */
-  const float max = most != most ? FN(direct_max)(x, n) : others > most ? others : most;
-  const FN(direct_peak) peak = {max, TOP_CALM(top, max)};
-  return peak;
-}
-ACLPY_INLINE FN(direct_peak) FN(direct_first)(const STORED *x, int64_t n) {
-  TOP top = TOP_FIRST();
-  v32 rest = v32_set1(-INFINITY);
-  int64_t i = 0;
-  for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD) TOP_QUAD(&top, x + i);
-  for (; i < n; i += LANES) rest = v32_max(LDN(x + i, aclpy_min_i64(LANES, n - i), -INFINITY), rest);
-  return FN(direct_peak_of)(x, n, &top, rest);
+  const int64_t left = f->g.n - d->at;
+  if (!functions && left > 0 && left < ACLPY_DIRECT_PART && left < ACLPY_DIRECT_QUAD) {
+    direct_part_(f, d, left);
+  } else if (left > 0) {
+    FN(direct_rest_any)(f, d, logarithm, target, functions, way);
+  }
 }
 
 /* Whole quads; returns where they end. */
@@ -187,9 +182,9 @@ ACLPY_INLINE int64_t FN(direct_quads)(const aclpy_fused *f, fused_direct *d, FN(
   const int64_t n = f->g.n;
   const int64_t quad = ACLPY_DIRECT_QUAD * (int64_t)sizeof(STORED);
   const int64_t near = FN(direct_near_bytes)(d, n, ACLPY_NEAR_BYTES_ZEN_5);
-  aclpy_walk next = aclpy_walk_of(t->next, n * (int64_t)sizeof(STORED), quad, t->touched, direct_ahead_(near));
+  aclpy_walk next = aclpy_walk_of(t->next, n * (int64_t)sizeof(STORED), quad, 0, t->touched, direct_ahead_(near));
   int64_t i = 0;
-  for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD, next.now += (uintptr_t)next.step) {
+  for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD, aclpy_walk_on(&next)) {
     v32 v[4];
     if (f->streaming) direct_fetch_(&next, t->x + i, quad, near);
     TOP_QUAD(&t->top, (const STORED *)next.now);
@@ -206,125 +201,111 @@ ACLPY_INLINE int64_t FN(direct_quads)(const aclpy_fused *f, fused_direct *d, FN(
   return i;
 }
 
-/* Whole quads from element i on, where the row before has no more: it began with a part of one. */
-ACLPY_INLINE int64_t FN(direct_last)(const aclpy_fused *f, FN(direct_three) * t, int64_t i, int way) {
-  for (; i + ACLPY_DIRECT_QUAD <= f->g.n; i += ACLPY_DIRECT_QUAD) {
-    v32 v[4];
-    TOP_QUAD(&t->top, t->next + i);
-    FN(direct_load)(t->x + i, v, way);
-    t->sum = FN(direct_exp)(v, t->e + i, t->shift, 0, t->sum, way, 0);
-  }
-  return i;
-}
-
 /* Bytes by sums (fused_fixed.h), but for quads that are to be done in turn; where these are many, the rest of the row
  * and some rows after it, too. */
-ACLPY_APART int64_t FN(direct_bytes)(const aclpy_fused *f, fused_direct *d, FN(direct_three) * t, fused_single *s,
+ACLPY_APART int64_t FN(direct_bytes)(const aclpy_fused *f, fused_direct *d, FN(direct_rows) * r, fused_single *s,
                                      int kind, int way) {
+  FN(direct_three) *t = &r->t;
   const int done = kind == ACLPY_SINGLE_FIXED_DONE;
+  const int64_t head = d->at;
   for (int64_t again = 0;; ++again) {
-    const int64_t i = FN(single_fixed_run)(f, t, s, kind);
-    if (i + ACLPY_DIRECT_QUAD > f->g.n) return i;
+    const int64_t i = FN(single_fixed_run)(f, d, r, s, kind);
+    if (i + ACLPY_DIRECT_QUAD > s->n) return i;
     if (again * ACLPY_FIXED_PART >= f->g.n / ACLPY_DIRECT_QUAD) {
       d->fixed.pause = ACLPY_FIXED_PAUSE;
       kind = fused_single_make_(f, d, s);
-      d->at = s->from = i;
+      s->from = i;
+      d->at = head + i;
       if (kind == ACLPY_SINGLE_MANY && !done) FN(direct_finish)(f, d, s->has_after, way);
       /* The other loop may go through the next row from its other end. */
       for (int64_t k = 0; k + ACLPY_DIRECT_QUAD <= f->g.n; k += ACLPY_DIRECT_QUAD) TOP_QUAD(&t->top, t->next + k);
-      return FN(single_run)(f, t, s, kind, 0, way);
+      return FN(single_run)(f, d, r, s, kind, 0, way);
     }
     single_again_(f, s, i, kind);
     s->from = s->again = i;
   }
 }
 
-/* Returns the sum of x, whose peak is given, and the peak of `next`. */
-ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, const STORED *next, FN(direct_peak) * peak,
-                                    const STORED *x, float *e, float shift, int logarithm, int64_t target,
-                                    int functions, int way) {
-  const int64_t n = f->g.n;
-  /* On Zen 5 floats are fetched into the first level anyway; beside an operand that is, too, from the beginning on is
-   * as fast or faster. Of rows that are longer than the level nothing is found there again. */
-  const int known =
-      n < ACLPY_TURN_LEAST || n * f->from > ACLPY_TURN_MOST || (PLAIN && d->core == ACLPY_CORE_ZEN_5 && d->n_far > 0);
-  const int64_t touched = known ? 0 : direct_touched_(f, d);
-  FN(direct_three) t = {next, x, e, v32_set1(shift), TOP_FIRST(), v32_acc_zero(), touched, &d->powers, v32_set1(0.0f)};
-  v32 top_rest = v32_set1(-INFINITY);
-  v32_acc rest = t.sum;
-  const int able = way == ACLPY_WAY_ANY || (peak->calm && d->calm);
-  fused_single s;
-  fixed_row bytes;
+/* The loop that the row's quads take, of the kind of the one to be written; what that one needs before it. */
+ACLPY_INLINE int FN(direct_kind)(const aclpy_fused *f, fused_direct *d, FN(direct_rows) * r, fused_single *s,
+                                 int logarithm, int64_t target, int functions, int way) {
+  const int able = way == ACLPY_WAY_ANY || (r->calm && d->calm);
   int kind = ACLPY_SINGLE_NOT;
-  int64_t i;
-  v32 end[4];
-  /* At once, for nothing waits for the end of x then, and the next one's is asked for, which will be waited for. */
-  if (n % ACLPY_DIRECT_QUAD != 0) {
-    const int64_t at = n / ACLPY_DIRECT_QUAD * ACLPY_DIRECT_QUAD, left = n - at;
-    for (int64_t k = 0; k < left; k += 64 / (int64_t)sizeof(STORED)) ACLPY_PREFETCH_NEAR((uintptr_t)(next + at + k));
-    FN(direct_ends)(x + at, left, t.shift, end);
-    for (int64_t k = 0; k * LANES < left; ++k) rest = v32_acc_add(rest, end[k]);
-  }
-  s.fixed = &bytes;
-  s.from = 0;
-  s.again = -1;
+  s->from = 0;
+  s->again = -1;
   d->made = functions && d->powers.can;
-  if (d->made && way != ACLPY_WAY_ANY) d->made = peak->calm;
-  if (d->made && way == ACLPY_WAY_ANY && d->wary) d->made = FN(direct_near)(x, n, shift);
+  if (d->made && way != ACLPY_WAY_ANY) d->made = r->calm;
+  if (d->made && way == ACLPY_WAY_ANY && d->wary) d->made = FN(direct_near)(r->t.x, f->g.n, r->shift);
   if (d->made != d->powered && d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
-  if (able && !logarithm && target != ACLPY_STAGED) kind = fused_single_make_(f, d, &s);
+  if (able && !logarithm && target != ACLPY_STAGED) kind = fused_single_next_(f, d, s);
   if (!d->made && kind == ACLPY_SINGLE_MANY) {
-    FN(direct_finish)(f, d, s.has_after, way);
-    kind = fused_single_done_(f, &s);
+    FN(direct_finish)(f, d, s->has_after, way);
+    kind = fused_single_done_(f, s);
   }
   if (!d->made && kind == ACLPY_SINGLE_NOT && functions) FN(direct_finish)(f, d, 0, way);
-  if (d->made) fused_powered_(f, d, &s);
+  if (d->made) fused_powered_(f, d, s);
   if (d->made) kind = d->powered ? fused_powered_kind_(d) : ACLPY_SINGLE_POWERS;
   if (d->fixed.pause > 0) --d->fixed.pause;
-  if (single_is_fixed_(kind)) {
-    i = d->at = FN(direct_bytes)(f, d, &t, &s, kind, way);
-  } else if (kind != ACLPY_SINGLE_NOT) {
-    i = FN(single_run)(f, &t, &s, kind, target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), way);
-    d->at = aclpy_min_i64(d->at + i, n); /* of powers the row before may be done */
+  return kind;
+}
+
+/* The row, and perhaps some behind it; returns the sum of the last one. */
+ACLPY_INLINE double FN(direct_step)(const aclpy_fused *f, fused_direct *d, FN(direct_rows) * r, fused_single *s,
+                                    int logarithm, int64_t target, int functions, int way) {
+  const int same = target == ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T);
+  fixed_row bytes;
+  int64_t i;
+  s->fixed = &bytes;
+  FN(direct_begin)(f, d, r, &r->t);
+  do {
+    const int kind = FN(direct_kind)(f, d, r, s, logarithm, target, functions, way);
+    if (kind == ACLPY_SINGLE_NOT) {
+      i = FN(direct_quads)(f, d, &r->t, logarithm, target, functions, way);
+      if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
+      break;
+    }
+    const int64_t at = d->at;
+    if (single_is_fixed_(kind)) {
+      i = FN(direct_bytes)(f, d, r, s, kind, way);
+      d->at = at + i;
+    } else {
+      i = FN(single_run)(f, d, r, s, kind, same, way);
+      if (i >= 0) d->at += i;
+    }
+    if (i < 0) continue;
+    d->at = aclpy_min_i64(d->at, f->g.n); /* of powers the row before may be done */
     if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
-    i = FN(direct_last)(f, &t, i, way);
-  } else {
-    i = FN(direct_quads)(f, d, &t, logarithm, target, functions, way);
-  }
-  if (d->y != NULL) FN(direct_rest)(f, d, logarithm, target, functions, way);
-  for (int64_t k = 0; i < n; i += LANES, ++k) {
-    const int64_t left = aclpy_min_i64(LANES, n - i);
-    top_rest = v32_max(LDN(next + i, left, -INFINITY), top_rest);
-    if (!logarithm) stn_f32(e + i, end[k], left);
-  }
-  if (way == ACLPY_WAY_PAIRS) ORDER_SUMX(&t.sum.low, &t.sum.high);
-  d->least = -v32_hmax(v32_sub(v32_set1(0.0f), t.least));
-  *peak = FN(direct_peak_of)(next, n, &t.top, top_rest);
-  return v32_acc_sum(t.sum, rest);
+    i = FN(direct_last)(f, &r->t, i, way);
+  } while (i < 0);
+  if (functions) d->least = -v32_hmax(v32_sub(v32_set1(0.0f), r->t.least));
+  return FN(direct_end_of)(f, r, &r->t, i, logarithm, way);
 }
 
 ACLPY_INLINE void FN(direct_run_as)(const aclpy_fused *f, fused_direct *d, int64_t begin, int64_t end, float *scratch,
                                     int logarithm, int64_t target, int functions, int way) {
   const int64_t n = f->g.n;
-  const int64_t apart = direct_rows_waiting_(f) == 1 ? 0 : aclpy_fused_round_(n);
-  const STORED *base = (const STORED *)(const void *)f->x;
-  FN(direct_peak) peak = FN(direct_first)(base + begin * n, n);
-  for (int64_t row = begin; row < end; ++row) {
-    /* The last row stands for the one that does not follow; its maximum is not used. */
-    const STORED *x = base + row * n, *next = row + 1 < end ? x + n : x;
-    float *e = scratch + (row & 1) * apart;
-    const float shift = fused_shift_(f->flags, peak.max);
-    const int calm = peak.calm;
-    const double sum = FN(direct_step)(f, d, next, &peak, x, e, shift, logarithm, target, functions, way);
+  fused_single s;
+  FN(direct_rows) r;
+  r.row = begin;
+  r.end = end;
+  r.base = (const STORED *)(const void *)f->x;
+  r.scratch = scratch;
+  r.apart = direct_rows_waiting_(f) == 1 ? 0 : aclpy_fused_round_(n);
+  r.t.powers = &d->powers;
+  s.stays = 0;
+  r.peak = FN(direct_first)(r.base + begin * n, n);
+  for (; r.row < end; ++r.row) {
+    r.t.least = v32_set1(0.0f);
+    const double sum = FN(direct_step)(f, d, &r, &s, logarithm, target, functions, way);
     float factor = fused_factor_(f->flags, sum);
     const int powered = d->made && fused_powers_hold_(d, factor);
     d->sum = powered ? fused_powers_sum_(&d->powers, sum) : 0.0f;
     if (powered) factor = fused_powers_factor_(&d->powers, sum);
-    if (d->made && !powered) FN(direct_again)(x, e, n, shift, way);
-    direct_next_(f, d, row, e, (const unsigned char *)x, shift, factor, calm);
+    if (d->made && !powered) FN(direct_again)(r.t.x, r.t.e, n, r.shift, way);
+    direct_next_(f, d, r.row, r.t.e, (const unsigned char *)r.t.x, r.shift, factor, r.calm);
     d->powered = powered;
     d->wary = !powered;
-    d->follows = row + 1 < end;
+    d->follows = r.row + 1 < end;
   }
   FN(direct_rest)(f, d, logarithm, target, functions, way);
 }

@@ -135,8 +135,10 @@ ACLPY_INLINE void fixed_terms_make_(const aclpy_fused *f, fixed_form *x, const f
   x->places = fixed_places_(x->error + x->error_term / fixed_size_(x->slope) * ACLPY_FIXED_TERM);
   x->can = x->can && x->places > 0;
   const v32 share = v32_set1((float)x->share), offset = v32_set1(fixed_offset_(f, x, x->places));
-  for (int64_t i = 0; i + v32_LANES <= f->g.n; i += v32_LANES) {
-    v32_store(terms + i, v32_fma(v32_load(each + i), share, offset));
+  /* All of them, for quads may end with the row: they begin with its first line. */
+  for (int64_t i = 0; i < f->g.n; i += v32_LANES) {
+    const v32 v = ldn_f32(each + i, aclpy_min_i64(v32_LANES, f->g.n - i), 0.0f);
+    v32_store(terms + i, v32_fma(v, share, offset));
   }
   x->terms = terms;
 }

@@ -54,8 +54,12 @@ typedef struct fused_single {
   int has_before, has_after; /* they are not 1 */
   int divides;
   int streaming;
-  int far;  /* the step's row of values lies beyond the caches */
-  int firm; /* results are 0, normal numbers or infinite where the row is calm */
+  int far;           /* the step's row of values lies beyond the caches */
+  int firm;          /* results are 0, normal numbers or infinite where the row is calm */
+  float lead;        /* what the factor of the row is multiplied by (single_lead_) */
+  const float *each; /* the step's row from its first element on, or NULL */
+  int kind;          /* and whether rows after it are of this kind as long as they are as calm and folded, too */
+  int stays, calm;
   fixed_row *fixed;
   int64_t from;  /* the element that the loop begins with */
   int64_t again; /* the quad of it is written; -1: none is */
@@ -107,6 +111,7 @@ ACLPY_INLINE void single_lead_(fused_single *s, float *factor) {
   const int power = (aclpy_f32_bits(*factor) & 0x7fffffu) == 0 && *factor >= 0x1p-20f && *factor <= 0x1p20f;
   if (!power || !s->d->calm) return;
   s->factor = v32_mul(s->factor, v32_set1(*factor));
+  s->lead = *factor;
   *factor = 1.0f;
 }
 
@@ -168,7 +173,7 @@ ACLPY_INLINE int single_has_row_(int kind) { return kind == ACLPY_SINGLE_MUL_EAC
 ACLPY_INLINE int single_fixed_(const aclpy_fused *f, const fused_direct *d, fused_single *s) {
   const fixed_form *x = &d->fixed;
   const double factor = (double)(d->factor * d->fold.gain);
-  if (!x->can || x->pause > 0 || d->at != 0 || !fixed_row_make_(f, x, factor, s->fixed)) return 0;
+  if (!x->can || x->pause > 0 || !fixed_row_make_(f, x, factor, s->fixed)) return 0;
   if (x->row >= 0) s->step = d->now[x->row];
   if (x->terms != NULL) s->step.operand.each = x->terms;
   return 1;
@@ -182,8 +187,9 @@ ACLPY_INLINE void fused_single_row_(const aclpy_fused *f, const fused_direct *d,
   s->d = d;
   s->e = d->e + d->at;
   s->y = d->y + d->at * f->to;
-  s->n = (f->g.n - d->at) / ACLPY_DIRECT_QUAD * ACLPY_DIRECT_QUAD;
+  s->n = direct_whole_quads_(f->g.n - d->at);
   s->streaming = f->streaming;
+  s->lead = 1.0f;
 }
 
 /* The kind; of many steps without what is left to the loop. */
@@ -210,7 +216,7 @@ ACLPY_INLINE int single_kind_(const aclpy_fused *f, const fused_direct *d, fused
 ACLPY_INLINE int single_ends_fixed_(const aclpy_fused *f, fused_single *s) {
   fixed_form x;
   if (!v32_fixed_can() || !s->has_after || f->post.target != ACLPY_TYPE_UINT8 || !fixed_moderate_(s->last)) return 0;
-  if (s->d->fixed.pause > 0 || s->d->at != 0) return 0;
+  if (s->d->fixed.pause > 0) return 0;
   memset(&x, 0, sizeof x);
   x.shape = ACLPY_FIXED_DONE;
   x.slope = s->last;
@@ -226,17 +232,45 @@ ACLPY_INLINE int single_may_row_(int kind) {
          (kind >= ACLPY_SINGLE_FIXED_SUM && kind <= ACLPY_SINGLE_FIXED_PRODUCT);
 }
 
-/* Which kind the row of d is, and what its quads need. Not inlined: once a row. */
+/* Whether rows are of that kind whatever their numbers, if they are calm or not as this one. */
+ACLPY_INLINE int single_stays_(const fused_direct *d, int kind) {
+  const int usual = kind > ACLPY_SINGLE_NOT && kind <= ACLPY_SINGLE_LED_MUL && kind != ACLPY_SINGLE_MANY;
+  return usual && d->folded && d->still && !d->fixed.can && !d->powers.can;
+}
+
+/* Which kind the row of d is, and what its quads need. Not inlined: for most launches once. */
 ACLPY_APART int fused_single_make_(const aclpy_fused *f, const fused_direct *d, fused_single *s) {
   int kind = single_kind_(f, d, s);
   const int rows = single_has_row_(kind) || single_may_row_(kind);
-  if (rows && s->step.operand.each != NULL) s->step.operand.each += d->at;
+  s->each = rows ? s->step.operand.each : NULL;
+  if (s->each != NULL) s->step.operand.each += d->at;
+  s->kind = kind;
+  s->stays = single_stays_(d, kind);
+  s->calm = d->calm;
   if (kind == ACLPY_SINGLE_LOG) kind = ACLPY_SINGLE_MANY;
   if (kind >= ACLPY_SINGLE_EXP && kind <= ACLPY_SINGLE_GELU_ERF && single_ends_fixed_(f, s))
     return kind - ACLPY_SINGLE_EXP + ACLPY_SINGLE_FIXED_EXP;
   if (kind != ACLPY_SINGLE_MANY) return kind;
   s->has_after = d->steps_now > 1 && single_ends_(s, &d->now[d->steps_now - 1]);
   return kind;
+}
+
+/* Whether the row of d is of the kind of the row before, of which s is; then it becomes its own. */
+ACLPY_INLINE int fused_single_stays_(const fused_direct *d, const fused_single *s) {
+  return s->stays && s->calm == d->calm && d->folded && d->at < ACLPY_DIRECT_QUAD;
+}
+ACLPY_INLINE void fused_single_again_(const aclpy_fused *f, const fused_direct *d, fused_single *s) {
+  const float lead = s->lead;
+  fused_single_row_(f, d, s);
+  s->lead = lead;
+  s->factor = v32_set1(d->factor * d->fold.gain * lead);
+  if (s->each != NULL) s->step.operand.each = s->each + d->at;
+}
+/* The same as fused_single_make_, where s may be that of the row before, or of none (`stays` is 0). */
+ACLPY_INLINE int fused_single_next_(const aclpy_fused *f, const fused_direct *d, fused_single *s) {
+  if (!fused_single_stays_(d, s)) return fused_single_make_(f, d, s);
+  fused_single_again_(f, d, s);
+  return s->kind;
 }
 
 /* MANY, once all but its end is done. */
@@ -336,7 +370,7 @@ ACLPY_INLINE int single_bytes_(const fused_single *s, const fixed_row *row, cons
 ACLPY_APART void single_again_(const aclpy_fused *f, const fused_single *s, int64_t i, int kind) {
   const fused_direct *d = s->d;
   v32 v[4];
-  for (int k = 0; k < 4; ++k) v[k] = v32_load(d->e + i + k * v32_LANES);
+  for (int k = 0; k < 4; ++k) v[k] = v32_load(s->e + i + k * v32_LANES);
   if (kind >= ACLPY_SINGLE_FIXED_EXP) {
     single_times_(v, s->factor);
     single_function_(s, v, single_inner_(kind), 0);
@@ -345,9 +379,9 @@ ACLPY_APART void single_again_(const aclpy_fused *f, const fused_single *s, int6
     single_end_(s, v);
   } else {
     single_times_(v, v32_set1(d->factor * d->fold.gain));
-    direct_steps_(d, v, i);
+    direct_steps_(d, v, s->e + i - d->e);
   }
-  direct_store_(f->post.target, d->y + i, v, f->streaming, 0);
+  direct_store_(f->post.target, s->y + i, v, f->streaming, 0);
 }
 
 #endif

@@ -9,18 +9,6 @@
 #define ACLPY_POWERS_AT_ONCE_ (ACLPY_ISA_RANK == 3 ? 4 : 1) /* as exponentials: registers */
 #endif
 
-/* The maximum of `next`, the exponentials of x, the results of the row before. */
-typedef struct FN(direct_three) {
-  const STORED *next, *x;
-  float *e;
-  v32 shift;
-  TOP top;
-  v32_acc sum;
-  int64_t touched; /* bytes, by such a turn */
-  const direct_powers *powers;
-  v32 least; /* of x - max, where powers are made of rows that may not be calm */
-} FN(direct_three);
-
 /* Four results of the row before, and their store. */
 ACLPY_INLINE void FN(single_make)(const fused_single *s, const float *e, v32 *v, int64_t i, int kind, int way) {
   for (int k = 0; k < 4; ++k) v[k] = v32_load(e + i + k * LANES);
@@ -99,7 +87,6 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   /* Beside a row of operands the first level has less room; results of one byte a float want the whole way even so. */
   const int64_t least = row && f->to > 1 ? ACLPY_NEAR_BYTES_ZEN_5 / 2 : ACLPY_NEAR_BYTES_ZEN_5;
   const int64_t near = FN(direct_near_bytes)(s.d, f->g.n, least);
-  aclpy_walk next = aclpy_walk_of(t->next, n * size, quad, each ? t->touched : 0, direct_ahead_(near));
   const int in_turn = PLAIN && __builtin_constant_p(target) && target == ACLPY_TYPE_FLOAT && kind < ACLPY_SINGLE_MANY;
   const int woven = ACLPY_ISA_RANK == 2 && way != ACLPY_WAY_ANY && made_here && single_is_cheap_(kind);
   const float *e = s.e;
@@ -108,8 +95,9 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   if (fixed) bytes = *s.fixed;
   /* Only loops of bytes begin elsewhere; those of one type of results are better off without the choice. */
   int64_t i = __builtin_constant_p(target) ? 0 : s.from;
-  next.now += (uintptr_t)(i / ACLPY_DIRECT_QUAD * next.step);
-  for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD, next.now += (uintptr_t)next.step) {
+  const int64_t touched = each ? t->touched : 0;
+  aclpy_walk next = aclpy_walk_of(t->next, n * size, quad, i / ACLPY_DIRECT_QUAD, touched, direct_ahead_(near));
+  for (; i + ACLPY_DIRECT_QUAD <= n; i += ACLPY_DIRECT_QUAD, aclpy_walk_on(&next)) {
     v32 v[4], made[4];
     if (s.streaming) direct_fetch_(&next, t->x + i, quad, near);
     if (woven) {
@@ -135,55 +123,88 @@ ACLPY_INLINE int64_t FN(single_quads)(const aclpy_fused *f, FN(direct_three) * t
   return i;
 }
 
+/* The row's end, and the beginning of the next; whether that is at the same loop: 0 where nothing is done yet, for it
+ * is the last row or rows do not stay of a kind, -1 where it has begun but is of another. */
+ACLPY_INLINE int FN(single_on)(const aclpy_fused *f, fused_direct *d, FN(direct_rows) * r, FN(direct_three) * t,
+                               fused_single *s, int64_t i, int way) {
+  if (!s->stays || r->row + 1 >= r->end) return 0;
+  d->at += i;
+  if (d->at < f->g.n) direct_part_(f, d, f->g.n - d->at);
+  i = FN(direct_last)(f, t, i, way);
+  const float factor = fused_factor_(f->flags, FN(direct_end_of)(f, r, t, i, 0, way));
+  direct_next_(f, d, r->row, t->e, (const unsigned char *)t->x, r->shift, factor, r->calm);
+  d->wary = d->follows = 1;
+  ++r->row;
+  FN(direct_begin)(f, d, r, t);
+  if ((way != ACLPY_WAY_ANY && !(r->calm && d->calm)) || !fused_single_stays_(d, s)) return -1;
+  fused_single_again_(f, d, s);
+  return 1;
+}
+
 /* Functions of their own, so that registers are shared out for each of these loops alone. */
-#define ACLPY_SINGLE_(name, kind, target, way)                                                          \
-  ACLPY_APART int64_t FN(name)(const aclpy_fused *f, FN(direct_three) * given, const fused_single *s) { \
-    FN(direct_three) t = *given;                                                                        \
-    const int64_t end = FN(single_quads)(f, &t, *s, kind, target, way);                                 \
-    given->top = t.top;                                                                                 \
-    given->sum = t.sum;                                                                                 \
-    if (kind >= ACLPY_SINGLE_POWERED) given->least = t.least;                                           \
-    return end;                                                                                         \
+#define ACLPY_SINGLE_(name, kind, target, way)                                                                 \
+  ACLPY_APART int64_t FN(name)(const aclpy_fused *f, fused_direct *d, FN(direct_rows) * r, fused_single * s) { \
+    FN(direct_three) t = r->t;                                                                                 \
+    const int64_t end = FN(single_quads)(f, &t, *s, kind, target, way);                                        \
+    (void)d;                                                                                                   \
+    r->t.top = t.top;                                                                                          \
+    r->t.sum = t.sum;                                                                                          \
+    if (kind >= ACLPY_SINGLE_POWERED) r->t.least = t.least;                                                    \
+    return end;                                                                                                \
   }
-#define ACLPY_SINGLES_(name, target, way)                                                                     \
-  ACLPY_SINGLE_(name##_none, ACLPY_SINGLE_NONE, target, way)                                                  \
-  ACLPY_SINGLE_(name##_mul, ACLPY_SINGLE_MUL, target, way)                                                    \
-  ACLPY_SINGLE_(name##_mul_each, ACLPY_SINGLE_MUL_EACH, target, way)                                          \
-  ACLPY_SINGLE_(name##_add, ACLPY_SINGLE_ADD, target, way)                                                    \
-  ACLPY_SINGLE_(name##_add_each, ACLPY_SINGLE_ADD_EACH, target, way)                                          \
-  ACLPY_SINGLE_(name##_easy, ACLPY_SINGLE_EASY, target, way)                                                  \
-  ACLPY_SINGLE_(name##_min, ACLPY_SINGLE_MIN, target, way)                                                    \
-  ACLPY_SINGLE_(name##_div, ACLPY_SINGLE_DIV, target, way)                                                    \
-  ACLPY_SINGLE_(name##_linear, ACLPY_SINGLE_LINEAR, target, way)                                              \
-  ACLPY_SINGLE_(name##_led_add, ACLPY_SINGLE_LED_ADD, target, way)                                            \
-  ACLPY_SINGLE_(name##_led_mul, ACLPY_SINGLE_LED_MUL, target, way)                                            \
-  ACLPY_SINGLE_(name##_many, ACLPY_SINGLE_MANY, target, way)                                                  \
-  ACLPY_SINGLE_(name##_exp, ACLPY_SINGLE_EXP, target, way)                                                    \
-  ACLPY_SINGLE_(name##_tanh, ACLPY_SINGLE_TANH, target, way)                                                  \
-  ACLPY_SINGLE_(name##_gelu_erf, ACLPY_SINGLE_GELU_ERF, target, way)                                          \
-  ACLPY_SINGLE_(name##_pow, ACLPY_SINGLE_POW, target, way)                                                    \
-  ACLPY_SINGLE_(name##_powered, ACLPY_SINGLE_POWERED, target, way)                                            \
-  ACLPY_SINGLE_(name##_logged, ACLPY_SINGLE_LOGGED, target, way)                                              \
-  ACLPY_SINGLE_(name##_powers, ACLPY_SINGLE_POWERS, target, way)                                              \
-  ACLPY_APART int64_t FN(name)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s, int kind) { \
-    if (kind == ACLPY_SINGLE_MUL) return FN(name##_mul)(f, t, s);                                             \
-    if (kind == ACLPY_SINGLE_MUL_EACH) return FN(name##_mul_each)(f, t, s);                                   \
-    if (kind == ACLPY_SINGLE_ADD) return FN(name##_add)(f, t, s);                                             \
-    if (kind == ACLPY_SINGLE_ADD_EACH) return FN(name##_add_each)(f, t, s);                                   \
-    if (kind == ACLPY_SINGLE_EASY) return FN(name##_easy)(f, t, s);                                           \
-    if (kind == ACLPY_SINGLE_MIN) return FN(name##_min)(f, t, s);                                             \
-    if (kind == ACLPY_SINGLE_DIV) return FN(name##_div)(f, t, s);                                             \
-    if (kind == ACLPY_SINGLE_LINEAR) return FN(name##_linear)(f, t, s);                                       \
-    if (kind == ACLPY_SINGLE_LED_ADD) return FN(name##_led_add)(f, t, s);                                     \
-    if (kind == ACLPY_SINGLE_LED_MUL) return FN(name##_led_mul)(f, t, s);                                     \
-    if (kind == ACLPY_SINGLE_MANY) return FN(name##_many)(f, t, s);                                           \
-    if (kind == ACLPY_SINGLE_EXP) return FN(name##_exp)(f, t, s);                                             \
-    if (kind == ACLPY_SINGLE_TANH) return FN(name##_tanh)(f, t, s);                                           \
-    if (kind == ACLPY_SINGLE_GELU_ERF) return FN(name##_gelu_erf)(f, t, s);                                   \
-    if (kind == ACLPY_SINGLE_POWERED) return FN(name##_powered)(f, t, s);                                     \
-    if (kind == ACLPY_SINGLE_LOGGED) return FN(name##_logged)(f, t, s);                                       \
-    if (kind == ACLPY_SINGLE_POWERS) return FN(name##_powers)(f, t, s);                                       \
-    return kind == ACLPY_SINGLE_POW ? FN(name##_pow)(f, t, s) : FN(name##_none)(f, t, s);                     \
+/* Rows of common kinds one after the other, as long as they stay so. Returns -1 where one has begun that does not. */
+#define ACLPY_SINGLE_ROWS_(name, kind, target, way)                                                            \
+  ACLPY_APART int64_t FN(name)(const aclpy_fused *f, fused_direct *d, FN(direct_rows) * r, fused_single * s) { \
+    FN(direct_three) t = r->t;                                                                                 \
+    int64_t i;                                                                                                 \
+    int on;                                                                                                    \
+    do {                                                                                                       \
+      i = FN(single_quads)(f, &t, *s, kind, target, way);                                                      \
+      on = FN(single_on)(f, d, r, &t, s, i, way);                                                              \
+    } while (on > 0);                                                                                          \
+    r->t = t;                                                                                                  \
+    return on < 0 ? -1 : i;                                                                                    \
+  }
+#define ACLPY_SINGLES_(name, target, way)                                                                    \
+  ACLPY_SINGLE_ROWS_(name##_none, ACLPY_SINGLE_NONE, target, way)                                            \
+  ACLPY_SINGLE_ROWS_(name##_mul, ACLPY_SINGLE_MUL, target, way)                                              \
+  ACLPY_SINGLE_ROWS_(name##_mul_each, ACLPY_SINGLE_MUL_EACH, target, way)                                    \
+  ACLPY_SINGLE_ROWS_(name##_add, ACLPY_SINGLE_ADD, target, way)                                              \
+  ACLPY_SINGLE_ROWS_(name##_add_each, ACLPY_SINGLE_ADD_EACH, target, way)                                    \
+  ACLPY_SINGLE_(name##_easy, ACLPY_SINGLE_EASY, target, way)                                                 \
+  ACLPY_SINGLE_(name##_min, ACLPY_SINGLE_MIN, target, way)                                                   \
+  ACLPY_SINGLE_(name##_div, ACLPY_SINGLE_DIV, target, way)                                                   \
+  ACLPY_SINGLE_ROWS_(name##_linear, ACLPY_SINGLE_LINEAR, target, way)                                        \
+  ACLPY_SINGLE_ROWS_(name##_led_add, ACLPY_SINGLE_LED_ADD, target, way)                                      \
+  ACLPY_SINGLE_ROWS_(name##_led_mul, ACLPY_SINGLE_LED_MUL, target, way)                                      \
+  ACLPY_SINGLE_(name##_many, ACLPY_SINGLE_MANY, target, way)                                                 \
+  ACLPY_SINGLE_(name##_exp, ACLPY_SINGLE_EXP, target, way)                                                   \
+  ACLPY_SINGLE_(name##_tanh, ACLPY_SINGLE_TANH, target, way)                                                 \
+  ACLPY_SINGLE_(name##_gelu_erf, ACLPY_SINGLE_GELU_ERF, target, way)                                         \
+  ACLPY_SINGLE_(name##_pow, ACLPY_SINGLE_POW, target, way)                                                   \
+  ACLPY_SINGLE_(name##_powered, ACLPY_SINGLE_POWERED, target, way)                                           \
+  ACLPY_SINGLE_(name##_logged, ACLPY_SINGLE_LOGGED, target, way)                                             \
+  ACLPY_SINGLE_(name##_powers, ACLPY_SINGLE_POWERS, target, way)                                             \
+  ACLPY_APART int64_t FN(name)(const aclpy_fused *f, fused_direct *d, FN(direct_rows) * r, fused_single * s, \
+                               int kind) {                                                                   \
+    if (kind == ACLPY_SINGLE_MUL) return FN(name##_mul)(f, d, r, s);                                         \
+    if (kind == ACLPY_SINGLE_MUL_EACH) return FN(name##_mul_each)(f, d, r, s);                               \
+    if (kind == ACLPY_SINGLE_ADD) return FN(name##_add)(f, d, r, s);                                         \
+    if (kind == ACLPY_SINGLE_ADD_EACH) return FN(name##_add_each)(f, d, r, s);                               \
+    if (kind == ACLPY_SINGLE_EASY) return FN(name##_easy)(f, d, r, s);                                       \
+    if (kind == ACLPY_SINGLE_MIN) return FN(name##_min)(f, d, r, s);                                         \
+    if (kind == ACLPY_SINGLE_DIV) return FN(name##_div)(f, d, r, s);                                         \
+    if (kind == ACLPY_SINGLE_LINEAR) return FN(name##_linear)(f, d, r, s);                                   \
+    if (kind == ACLPY_SINGLE_LED_ADD) return FN(name##_led_add)(f, d, r, s);                                 \
+    if (kind == ACLPY_SINGLE_LED_MUL) return FN(name##_led_mul)(f, d, r, s);                                 \
+    if (kind == ACLPY_SINGLE_MANY) return FN(name##_many)(f, d, r, s);                                       \
+    if (kind == ACLPY_SINGLE_EXP) return FN(name##_exp)(f, d, r, s);                                         \
+    if (kind == ACLPY_SINGLE_TANH) return FN(name##_tanh)(f, d, r, s);                                       \
+    if (kind == ACLPY_SINGLE_GELU_ERF) return FN(name##_gelu_erf)(f, d, r, s);                               \
+    if (kind == ACLPY_SINGLE_POWERED) return FN(name##_powered)(f, d, r, s);                                 \
+    if (kind == ACLPY_SINGLE_LOGGED) return FN(name##_logged)(f, d, r, s);                                   \
+    if (kind == ACLPY_SINGLE_POWERS) return FN(name##_powers)(f, d, r, s);                                   \
+    return kind == ACLPY_SINGLE_POW ? FN(name##_pow)(f, d, r, s) : FN(name##_none)(f, d, r, s);              \
   }
 ACLPY_SINGLES_(single_other, f->post.target, ACLPY_WAY_ANY)
 ACLPY_SINGLES_(single_same, ACLPY_PASTE2(ACLPY_TYPE_OF_, ACLPY_T), ACLPY_WAY_ANY)
@@ -199,30 +220,32 @@ ACLPY_SINGLE_(single_fixed_done, ACLPY_SINGLE_FIXED_DONE, f->post.target, ACLPY_
 ACLPY_SINGLE_(single_fixed_exp, ACLPY_SINGLE_FIXED_EXP, f->post.target, ACLPY_WAY_ANY)
 ACLPY_SINGLE_(single_fixed_tanh, ACLPY_SINGLE_FIXED_TANH, f->post.target, ACLPY_WAY_ANY)
 ACLPY_SINGLE_(single_fixed_gelu_erf, ACLPY_SINGLE_FIXED_GELU_ERF, f->post.target, ACLPY_WAY_ANY)
-ACLPY_INLINE int64_t FN(single_fixed_run)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s, int kind) {
-  if (kind == ACLPY_SINGLE_FIXED) return FN(single_fixed)(f, t, s);
-  if (kind == ACLPY_SINGLE_FIXED_SUM) return FN(single_fixed_sum)(f, t, s);
-  if (kind == ACLPY_SINGLE_FIXED_MOVED) return FN(single_fixed_moved)(f, t, s);
-  if (kind == ACLPY_SINGLE_FIXED_PRODUCT) return FN(single_fixed_product)(f, t, s);
-  if (kind == ACLPY_SINGLE_FIXED_EXP) return FN(single_fixed_exp)(f, t, s);
-  if (kind == ACLPY_SINGLE_FIXED_TANH) return FN(single_fixed_tanh)(f, t, s);
-  if (kind == ACLPY_SINGLE_FIXED_GELU_ERF) return FN(single_fixed_gelu_erf)(f, t, s);
-  return FN(single_fixed_done)(f, t, s);
+ACLPY_INLINE int64_t FN(single_fixed_run)(const aclpy_fused *f, fused_direct *d, FN(direct_rows) * r, fused_single *s,
+                                          int kind) {
+  if (kind == ACLPY_SINGLE_FIXED) return FN(single_fixed)(f, d, r, s);
+  if (kind == ACLPY_SINGLE_FIXED_SUM) return FN(single_fixed_sum)(f, d, r, s);
+  if (kind == ACLPY_SINGLE_FIXED_MOVED) return FN(single_fixed_moved)(f, d, r, s);
+  if (kind == ACLPY_SINGLE_FIXED_PRODUCT) return FN(single_fixed_product)(f, d, r, s);
+  if (kind == ACLPY_SINGLE_FIXED_EXP) return FN(single_fixed_exp)(f, d, r, s);
+  if (kind == ACLPY_SINGLE_FIXED_TANH) return FN(single_fixed_tanh)(f, d, r, s);
+  if (kind == ACLPY_SINGLE_FIXED_GELU_ERF) return FN(single_fixed_gelu_erf)(f, d, r, s);
+  return FN(single_fixed_done)(f, d, r, s);
 }
 #else
-ACLPY_INLINE int64_t FN(single_fixed_run)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s, int kind) {
-  (void)t, (void)s, (void)kind;
+ACLPY_INLINE int64_t FN(single_fixed_run)(const aclpy_fused *f, fused_direct *d, FN(direct_rows) * r, fused_single *s,
+                                          int kind) {
+  (void)d, (void)r, (void)s, (void)kind;
   return f->g.n;
 }
 #endif
 
 /* `same`: the destination is of the source's type. */
-ACLPY_INLINE int64_t FN(single_run)(const aclpy_fused *f, FN(direct_three) * t, const fused_single *s, int kind,
-                                    int same, int way) {
-  if (!same) return FN(single_other)(f, t, s, kind);
-  if (way == ACLPY_WAY_CALM) return FN(single_calm)(f, t, s, kind);
-  if (way == ACLPY_WAY_PAIRS) return FN(single_pairs)(f, t, s, kind);
-  return FN(single_same)(f, t, s, kind);
+ACLPY_INLINE int64_t FN(single_run)(const aclpy_fused *f, fused_direct *d, FN(direct_rows) * r, fused_single *s,
+                                    int kind, int same, int way) {
+  if (!same) return FN(single_other)(f, d, r, s, kind);
+  if (way == ACLPY_WAY_CALM) return FN(single_calm)(f, d, r, s, kind);
+  if (way == ACLPY_WAY_PAIRS) return FN(single_pairs)(f, d, r, s, kind);
+  return FN(single_same)(f, d, r, s, kind);
 }
 #undef ACLPY_SINGLE_
 #undef ACLPY_SINGLES_

@@ -56,22 +56,31 @@ enum { ACLPY_STREAM = 1, ACLPY_STREAM_NEAR = 2 };
  * first-level cache holds, from the end: the next turn then begins with what this one has read last. */
 enum { ACLPY_TURN_BYTES = 48 * 1024 };
 typedef struct aclpy_walk {
-  uintptr_t now;  /* the quad whose turn it is */
-  int64_t step;   /* to the next one, bytes */
-  int64_t ahead;  /* to what is fetched meanwhile; backwards, behind the beginning comes the end of the row after: */
-  uintptr_t near; /* from before this place on */
-  int64_t around; /* so much is added */
+  uintptr_t now;    /* the quad whose turn it is */
+  uintptr_t ahead;  /* what is fetched meanwhile; backwards, behind the beginning comes the end of the row after: */
+  uintptr_t turn;   /* at this quad, or never, */
+  uintptr_t around; /* so much is added */
+  int64_t step;     /* to the next quad, bytes */
 } aclpy_walk;
-/* Of a row of such bytes; `touched`: bytes in a turn. */
-ACLPY_INLINE aclpy_walk aclpy_walk_of(const void *row, int64_t bytes, int64_t quad, int64_t touched, int64_t ahead) {
-  const int back = touched > ACLPY_TURN_BYTES && bytes >= quad;
-  const uintptr_t begin = (uintptr_t)row, end = begin + (uintptr_t)(bytes / quad * quad);
-  const aclpy_walk backwards = {end - (uintptr_t)quad, -quad, -ahead, begin + (uintptr_t)ahead, 2 * bytes};
-  const aclpy_walk forwards = {begin, quad, ahead, 0, 0};
-  return back ? backwards : forwards;
+/* Of a row of such bytes, from its quad `from` on; `touched`: bytes in a turn; `ahead`: to what is fetched. */
+ACLPY_INLINE aclpy_walk aclpy_walk_of(const void *row, int64_t bytes, int64_t quad, int64_t from, int64_t touched,
+                                      int64_t ahead) {
+  const uintptr_t begin = (uintptr_t)row, size = (uintptr_t)quad, near = (uintptr_t)ahead;
+  aclpy_walk w = {begin + (uintptr_t)from * size, 0, 0, 0, quad};
+  w.ahead = w.now + near;
+  if (touched > ACLPY_TURN_BYTES && bytes >= quad) {
+    w.now = begin + ((uintptr_t)bytes / size - 1 - (uintptr_t)from) * size;
+    w.around = 2 * (uintptr_t)bytes;
+    w.ahead = w.now - near + (w.now - begin < near ? w.around : 0);
+    if (w.now - begin >= near) w.turn = begin + (near - 1) / size * size;
+    w.step = -quad;
+  }
+  return w;
 }
-ACLPY_INLINE uintptr_t aclpy_walk_ahead(const aclpy_walk *w) {
-  return w->now + (uintptr_t)w->ahead + (uintptr_t)(w->now < w->near ? w->around : 0);
+ACLPY_INLINE void aclpy_walk_on(aclpy_walk *w) {
+  w->now += (uintptr_t)w->step;
+  w->ahead += (uintptr_t)w->step;
+  if (w->now == w->turn) w->ahead += w->around;
 }
 
 /* From this length on, rows are done one after the other where nothing is streamed: two of each operand at a time, at

@@ -118,10 +118,14 @@ ACLPY_INLINE int v32_bits_sized(v32 v) {
   return _mm512_test_epi32_mask(_mm512_castps_si512(v), _mm512_set1_epi32((int)0xff800000u)) != 0;
 }
 
-ACLPY_INLINE v32 ldn_f32(const float *p, int64_t n, float fill) {
-  return _mm512_mask_loadu_ps(_mm512_set1_ps(fill), aclpy_mask16_(n), p);
+/* The first `count` lanes, 1 to 64, of four vectors, 16 bits each; and vectors of which such lanes are in memory. */
+ACLPY_INLINE uint64_t aclpy_lanes_(int64_t count) { return ~UINT64_C(0) >> (64 - count); }
+ACLPY_INLINE v32 ldm_f32(const float *p, uint64_t lanes, float fill) {
+  return _mm512_mask_loadu_ps(_mm512_set1_ps(fill), (__mmask16)lanes, p);
 }
-ACLPY_INLINE void stn_f32(float *p, v32 v, int64_t n) { _mm512_mask_storeu_ps(p, aclpy_mask16_(n), v); }
+ACLPY_INLINE void stm_f32(float *p, v32 v, uint64_t lanes) { _mm512_mask_storeu_ps(p, (__mmask16)lanes, v); }
+ACLPY_INLINE v32 ldn_f32(const float *p, int64_t n, float fill) { return ldm_f32(p, aclpy_mask16_(n), fill); }
+ACLPY_INLINE void stn_f32(float *p, v32 v, int64_t n) { stm_f32(p, v, aclpy_mask16_(n)); }
 ACLPY_INLINE v64 ldn_f64(const double *p, int64_t n, double fill) {
   return _mm512_mask_loadu_pd(_mm512_set1_pd(fill), aclpy_mask8_(n), p);
 }
@@ -130,10 +134,11 @@ ACLPY_INLINE void stn_f64(double *p, v64 v, int64_t n) { _mm512_mask_storeu_pd(p
 enum { ACLPY_CVT_ROUND_ = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
 ACLPY_INLINE __m256i aclpy_f16_pack_(v32 v) { return _mm512_cvtps_ph(v, ACLPY_CVT_ROUND_); }
 ACLPY_INLINE v32 ld_f16(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)); }
-ACLPY_INLINE v32 ldn_f16(const uint16_t *p, int64_t n, float fill) {
-  const __mmask16 mask = aclpy_mask16_(n);
+ACLPY_INLINE v32 ldm_f16(const uint16_t *p, uint64_t lanes, float fill) {
+  const __mmask16 mask = (__mmask16)lanes;
   return _mm512_mask_blend_ps(mask, _mm512_set1_ps(fill), _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask, p)));
 }
+ACLPY_INLINE v32 ldn_f16(const uint16_t *p, int64_t n, float fill) { return ldm_f16(p, aclpy_mask16_(n), fill); }
 ACLPY_INLINE void st_f16(uint16_t *p, v32 v) { _mm256_storeu_si256((__m256i *)p, aclpy_f16_pack_(v)); }
 ACLPY_INLINE void stn_f16(uint16_t *p, v32 v, int64_t n) {
   _mm256_mask_storeu_epi16(p, aclpy_mask16_(n), aclpy_f16_pack_(v));
@@ -159,10 +164,11 @@ ACLPY_INLINE __m256i aclpy_bf16_pack_(v32 v) {
   return _mm512_castsi512_si256(_mm512_permutexvar_epi16(upper, quiet));
 }
 ACLPY_INLINE v32 ld_bf16(const uint16_t *p) { return aclpy_bf16_unpack_(_mm256_loadu_si256((const __m256i *)p)); }
-ACLPY_INLINE v32 ldn_bf16(const uint16_t *p, int64_t n, float fill) {
-  const __mmask16 mask = aclpy_mask16_(n);
+ACLPY_INLINE v32 ldm_bf16(const uint16_t *p, uint64_t lanes, float fill) {
+  const __mmask16 mask = (__mmask16)lanes;
   return _mm512_mask_blend_ps(mask, _mm512_set1_ps(fill), aclpy_bf16_unpack_(_mm256_maskz_loadu_epi16(mask, p)));
 }
+ACLPY_INLINE v32 ldn_bf16(const uint16_t *p, int64_t n, float fill) { return ldm_bf16(p, aclpy_mask16_(n), fill); }
 ACLPY_INLINE void st_bf16(uint16_t *p, v32 v) { _mm256_storeu_si256((__m256i *)p, aclpy_bf16_pack_(v)); }
 ACLPY_INLINE void stn_bf16(uint16_t *p, v32 v, int64_t n) {
   _mm256_mask_storeu_epi16(p, aclpy_mask16_(n), aclpy_bf16_pack_(v));

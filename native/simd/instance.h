@@ -82,6 +82,7 @@ typedef double aclpy_stored_f64, aclpy_real_f64;
 #define LANES ((int64_t)V(LANES))
 #define LD ACLPY_PASTE2(ld_, ACLPY_T)
 #define LDN ACLPY_PASTE2(ldn_, ACLPY_T)
+#define LDM ACLPY_PASTE2(ldm_, ACLPY_T) /* AVX-512 alone */
 #define ST ACLPY_PASTE2(st_, ACLPY_T)
 #define STN ACLPY_PASTE2(stn_, ACLPY_T)
 #define NT ACLPY_PASTE2(nt_, ACLPY_T)

@@ -8,6 +8,7 @@
 #undef LANES
 #undef LD
 #undef LDN
+#undef LDM
 #undef ST
 #undef STN
 #undef NT

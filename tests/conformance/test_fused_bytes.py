@@ -8,6 +8,7 @@ softmax, rounded once.
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import numpy as np
@@ -18,7 +19,7 @@ from aclnn_py.core.extras import Binary, Eltwise, Extras
 from support.fused import forward
 from support.steps import SAME, F, applied, rounded
 
-ROWS, N = 24, 4096
+ROWS = 24
 LINEAR = Eltwise("linear", 1.7, 0.25)
 #: Of elements to about 0.9.
 PROGRAMS = {
@@ -51,7 +52,13 @@ OPERANDS = {
         rng.uniform(size=shape) < 0.02, rng.choice([*NANS, np.inf, -np.inf], shape), 0.3
     ),
 }
-WAYS = {"as found": {}, "past the caches": {"last_level": 4096}, "by division": {"vbmi": 0}}
+#: Rows off their lines begin with elements before the first one, whatever the row.
+WAYS = {
+    "as found": {},
+    "past the caches": {"last_level": 4096},
+    "past the caches, off lines": {"last_level": 4096, "n": 4093},
+    "by division": {"vbmi": 0},
+}
 
 
 @pytest.fixture(autouse=True, params=WAYS.values(), ids=WAYS)
@@ -60,7 +67,7 @@ def way(request):
     assert lib.aclpy_set_thread_count(1) == 0
     lib.aclpy_core_set_vbmi(request.param.get("vbmi", -1))
     lib.aclpy_cache_set_last_level(request.param.get("last_level", 0))
-    yield
+    yield request.param
     lib.aclpy_core_set_vbmi(-1)
     lib.aclpy_cache_set_last_level(0)
     lib.aclpy_set_thread_count(before)
@@ -83,19 +90,30 @@ def check(device, stream, x, plain, program, scale, divisor, target, operand=Non
     assert not wrong.any(), (program, np.argwhere(wrong), got[wrong], wanted[wrong])
 
 
-@pytest.fixture(scope="module")
-def spread():
+@pytest.fixture
+def n(way):
+    """Columns."""
+    return way.get("n", 4096)
+
+
+@functools.cache
+def spread_of(n):
     """Rows of evenly spread probabilities; the last but two have a large one, infinity, NaN."""
-    x = np.log(np.random.default_rng(11).uniform(1e-7, 1, (ROWS, N)))
+    x = np.log(np.random.default_rng(11).uniform(1e-7, 1, (ROWS, n)))
     x[-3, 17], x[-2, 5], x[-1, 70] = 3, np.inf, np.nan
     return x.astype(F)
 
 
+@pytest.fixture
+def spread(n):
+    return spread_of(n)
+
+
 @pytest.mark.parametrize("target", ["uint8", "int8"])
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
-def test_every_byte_of_an_even_spread(device, stream, spread, program, target):
+def test_every_byte_of_an_even_spread(device, stream, spread, n, program, target):
     plain = probabilities(device, stream, spread)
-    whole = [(1, N), *([(ROWS, N), (ROWS, 1)] if program == PROGRAMS["add"] else [])]
+    whole = [(1, n), *([(ROWS, n), (ROWS, 1)] if program == PROGRAMS["add"] else [])]
     kinds = OPERANDS if any(isinstance(op, Binary) for op in program) else {"positive": None}
     for (number, kind), shape in itertools.product(enumerate(kinds), whole):
         rng = np.random.default_rng(number)
@@ -119,14 +137,14 @@ BACK = {
 @pytest.mark.parametrize(("program", "back"), BACK.values(), ids=BACK)
 @pytest.mark.parametrize("rows", [1, ROWS])
 @pytest.mark.parametrize("every", [600, 1])
-def test_elements_next_to_halves(device, stream, program, back, rows, every):
+def test_elements_next_to_halves(device, stream, n, program, back, rows, every):
     """So few that their quads are done in turn, but no row is; or all. The last bits of
     exponentials, sums, products and quotients decide on which side they fall."""
     rng = np.random.default_rng(rows)
     divisor = np.float64(F(0.4))
-    wanted = rng.integers(2, 120, (ROWS, N)) + 0.25
-    wanted += np.where(np.arange(N) % every == every - 1, 0.25, 0.0)
-    operand = rng.uniform(0.4, 0.7, (rows, N)).astype(F)
+    wanted = rng.integers(2, 120, (ROWS, n)) + 0.25
+    wanted += np.where(np.arange(n) % every == every - 1, 0.25, 0.0)
+    operand = rng.uniform(0.4, 0.7, (rows, n)).astype(F)
     # Some elements take what is left, as much each as any other.
     scale = float(F(back(wanted * divisor, 1.0, operand)[:, 64:].sum(axis=1).max() * 1.02))
     p = back(wanted * divisor, scale, operand)
@@ -147,9 +165,9 @@ def function(device, stream, x, name, scale, divisor=None):
 
 
 @pytest.mark.parametrize("name", ["exp", "tanh", "gelu_erf", "logistic", "square"])
-def test_functions_before_the_scale(device, stream, spread, name):
+def test_functions_before_the_scale(device, stream, spread, n, name):
     """Their values are other tests' matter."""
-    pairs = np.where(np.arange(N) % 600 == 599, 0.5, 0.0).astype(F)[None].repeat(ROWS, 0)
+    pairs = np.where(np.arange(n) % 600 == 599, 0.5, 0.0).astype(F)[None].repeat(ROWS, 0)
     for x, scale in itertools.product((spread, pairs, np.zeros_like(pairs)), (1.0, 0.7, 1843.2)):
         values = function(device, stream, x, name, scale)
         # A value of each row lies next to a half.
@@ -160,17 +178,17 @@ def test_functions_before_the_scale(device, stream, spread, name):
 
 
 @pytest.mark.parametrize("target", ["uint8", "int8"])
-def test_halves_and_what_lies_beside_them(device, stream, target):
+def test_halves_and_what_lies_beside_them(device, stream, n, target):
     """Where the roundings in between decide, for whole rows, so that each of them is done in turn;
     among them rows of one large element, at places that the row before must have seen."""
-    x = np.zeros((40, N), F)
+    x = np.zeros((40, n), F)
     for row in range(1, 40):
         if row % 8 > 0:
-            x[row, row * 37 % N] = 200.0 if row % 8 < 7 else 4.0
+            x[row, row * 37 % n] = 200.0 if row % 8 < 7 else 4.0
     plain = probabilities(device, stream, x)
-    quarter = np.full((1, N), 0.25, F)
+    quarter = np.full((1, n), 0.25, F)
     for near in (F(1), np.nextafter(F(1), F(2)), np.nextafter(F(1), F(0))):
-        alpha = float(F(N * 13.5) * near)
+        alpha = float(F(n * 13.5) * near)
         check(device, stream, x, plain, (Eltwise("linear", alpha, 0.0),), 1.0, 3.0, target)
         steps = (LINEAR, Binary("add"), Eltwise("linear", float(F(3) * near), 0.0))
         for scale, divisor in ((0.7, 3 / 7), (0.7, 3 / 7 / 40), (1.3, -3 / 7)):
@@ -178,10 +196,10 @@ def test_halves_and_what_lies_beside_them(device, stream, target):
             check(device, stream, x, plain, (Binary("add"),), scale, divisor / 3, target, quarter)
 
 
-@pytest.mark.parametrize("n", [64, 100, 2500, 3109])
-def test_rows_of_other_lengths(device, stream, n):
-    x = np.log(np.random.default_rng(n).uniform(1e-7, 1, (37, n))).astype(F)
+@pytest.mark.parametrize("length", [64, 100, 1000, 2500, 3109])
+def test_rows_of_other_lengths(device, stream, length):
+    x = np.log(np.random.default_rng(length).uniform(1e-7, 1, (37, length))).astype(F)
     plain = probabilities(device, stream, x)
-    row = np.random.default_rng(3).uniform(0, 0.5, (1, n)).astype(F)
+    row = np.random.default_rng(3).uniform(0, 0.5, (1, length)).astype(F)
     for program in ((), (LINEAR,), (Binary("add"),), (Binary("mul"),)):
-        check(device, stream, x, plain, program, 0.45 * n, 0.9 / 254, "uint8", row)
+        check(device, stream, x, plain, program, 0.45 * length, 0.9 / 254, "uint8", row)
