@@ -169,7 +169,7 @@ ACLPY_APART void FN(direct_rest_any)(const aclpy_fused *f, fused_direct *d, int 
 ACLPY_INLINE void FN(direct_rest)(const aclpy_fused *f, fused_direct *d, int logarithm, int64_t target, int functions,
                                   int way) {
   const int64_t left = f->g.n - d->at;
-  if (!functions && left > 0 && left < ACLPY_DIRECT_PART && left < ACLPY_DIRECT_QUAD) {
+  if (!functions && left > 0 && left < ACLPY_DIRECT_QUAD) {
     direct_part_(f, d, left);
   } else if (left > 0) {
     FN(direct_rest_any)(f, d, logarithm, target, functions, way);

@@ -52,7 +52,7 @@ OPERANDS = {
         rng.uniform(size=shape) < 0.02, rng.choice([*NANS, np.inf, -np.inf], shape), 0.3
     ),
 }
-#: Rows off their lines begin with elements before the first one, whatever the row.
+#: Rows that do not begin with a line have elements before their first one, which are done apart.
 WAYS = {
     "as found": {},
     "past the caches": {"last_level": 4096},
